@@ -1,0 +1,12 @@
+with source as (
+
+    select * from {{ ref('raw_products') }}
+
+)
+
+select
+    * exclude (id, list_price_cents, unit_cost_cents),
+    id as product_id,
+    {{ cents_to_units('list_price_cents') }} as list_price,
+    {{ cents_to_units('unit_cost_cents') }} as unit_cost
+from source
