@@ -1,0 +1,42 @@
+"""dbt's artifacts, from files or from the live objects, as frozen nodes. Nothing else knows dbt's versions."""
+
+from lineage_post.artifacts.catalog import catalog_from_dict, read_catalog
+from lineage_post.artifacts.compiled import read_compiled, require_compiled_sql
+from lineage_post.artifacts.manifest import (
+    project_from_manifest,
+    project_from_manifest_dict,
+    read_manifest,
+)
+from lineage_post.artifacts.model import (
+    CatalogTable,
+    DeclaredColumn,
+    InlinedCte,
+    Node,
+    NodeResult,
+    Project,
+    RelationName,
+    RunResults,
+)
+from lineage_post.artifacts.run_results import read_run_results, run_results_from_dict
+from lineage_post.artifacts.stitch import stitch
+
+__all__ = [
+    "CatalogTable",
+    "DeclaredColumn",
+    "InlinedCte",
+    "Node",
+    "NodeResult",
+    "Project",
+    "RelationName",
+    "RunResults",
+    "catalog_from_dict",
+    "project_from_manifest",
+    "project_from_manifest_dict",
+    "read_catalog",
+    "read_compiled",
+    "read_manifest",
+    "read_run_results",
+    "require_compiled_sql",
+    "run_results_from_dict",
+    "stitch",
+]
