@@ -1,4 +1,4 @@
-"""dbt's artifacts, from files or from the live objects, as frozen nodes. Nothing else knows dbt's versions."""
+"""dbt's artifacts, from files or live objects, as frozen nodes. Only here are versions known."""
 
 from lineage_post.artifacts.catalog import catalog_from_dict, read_catalog
 from lineage_post.artifacts.compiled import read_compiled, require_compiled_sql
@@ -18,6 +18,7 @@ from lineage_post.artifacts.model import (
     RunResults,
 )
 from lineage_post.artifacts.run_results import read_run_results, run_results_from_dict
+from lineage_post.artifacts.seeds import read_seed_headers
 from lineage_post.artifacts.stitch import stitch
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "read_compiled",
     "read_manifest",
     "read_run_results",
+    "read_seed_headers",
     "require_compiled_sql",
     "run_results_from_dict",
     "stitch",

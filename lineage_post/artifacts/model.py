@@ -1,4 +1,4 @@
-"""What the rest of the project knows of dbt: frozen nodes, free of dbt's versions and of credentials."""
+"""What the rest of the project knows of dbt: frozen nodes, free of versions and credentials."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class InlinedCte:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A dbt resource. Paths use ``/``; ``config`` holds dbt's config of the node, never credentials.
+    """A dbt resource. Paths use ``/``; ``config`` holds known settings only, never credentials.
 
     ``details`` has what only this resource type has: of an exposure ``type``, ``maturity`` and
     ``email``; of a test ``test``, ``kwargs``, ``column`` and ``attached_node``; of a source

@@ -22,7 +22,7 @@ def folded(name: str, adapter_type: str) -> str:
 
 
 def parse_relation_name(relation_name: str, adapter_type: str) -> tuple[str, ...] | None:
-    """The parts of a dotted, maybe quoted name as stored; None for ``read_csv('x')`` and the like."""
+    """The parts of a dotted, maybe quoted name as stored; None for ``read_csv('x')`` and such."""
     parts: list[str] = []
     position = 0
     text = relation_name.strip()

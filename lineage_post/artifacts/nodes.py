@@ -188,30 +188,35 @@ def _ctes(ctes: Any) -> tuple[InlinedCte, ...]:
 
 
 def _details(resource: Any, kind: str) -> dict[str, Any]:
-    if kind == "exposure":
-        owner = take(resource, "owner") or {}
-        found = {
-            "type": text(take(resource, "type")),
-            "maturity": text(take(resource, "maturity")),
-            "email": text(take(owner, "email")),
-        }
-    elif kind == "test":
-        metadata = take(resource, "test_metadata") or {}
-        found = {
-            "test": text(take(metadata, "name")),
-            "kwargs": mapping(take(metadata, "kwargs")),
-            "column": text(take(resource, "column_name")),
-            "attached_node": text(take(resource, "attached_node")),
-        }
-    elif kind == "source":
-        found = {
-            "source_name": text(take(resource, "source_name")),
-            "loader": text(take(resource, "loader")),
-            "external": _external(take(resource, "external")),
-        }
-    else:
-        return {}
+    readers = {"exposure": _exposure_details, "test": _test_details, "source": _source_details}
+    found = readers[kind](resource) if kind in readers else {}
     return {key: value for key, value in found.items() if value}
+
+
+def _exposure_details(resource: Any) -> dict[str, Any]:
+    return {
+        "type": text(take(resource, "type")),
+        "maturity": text(take(resource, "maturity")),
+        "email": text(take(take(resource, "owner") or {}, "email")),
+    }
+
+
+def _test_details(resource: Any) -> dict[str, Any]:
+    metadata = take(resource, "test_metadata") or {}
+    return {
+        "test": text(take(metadata, "name")),
+        "kwargs": mapping(take(metadata, "kwargs")),
+        "column": text(take(resource, "column_name")),
+        "attached_node": text(take(resource, "attached_node")),
+    }
+
+
+def _source_details(resource: Any) -> dict[str, Any]:
+    return {
+        "source_name": text(take(resource, "source_name")),
+        "loader": text(take(resource, "loader")),
+        "external": _external(take(resource, "external")),
+    }
 
 
 def _external(external: Any) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Several projects as one: nodes of an upstream manifest take the place of what stands in for them."""
+"""Several projects as one: upstream nodes take the place of what stands in for them."""
 
 from __future__ import annotations
 

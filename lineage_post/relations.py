@@ -1,0 +1,96 @@
+"""Which node a relation name stands for. Full names only: a bare name never matches."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+
+from lineage_post.artifacts import Node, Project, RelationName
+from lineage_post.artifacts.names import folded, parse_relation_name
+
+#: Relations dbt makes for a moment while it builds a node; they stand for that node (case IN-07).
+_TEMPORARY = re.compile(r"__dbt_(?:tmp|new|backup|old|temp)\w*$", re.IGNORECASE)
+
+#: Among nodes of one relation the one that builds it is first.
+_BUILDS = {"model": 0, "snapshot": 1, "seed": 2, "source": 3}
+
+
+class Relations:
+    """The names of all relations of a project.
+
+    ``find(("dev", "main", "orders"))`` is ``"model.shop.orders"``; so is the name it has in the
+    environment that is deferred to. Two nodes of one relation (a source that is really a model's
+    table) are twins: a name finds the one that builds it, ``as_read_by`` the one a reader means.
+    """
+
+    def __init__(self, project: Project) -> None:
+        self.adapter_type = project.adapter_type
+        self._ids: dict[tuple[str, ...], str] = {}
+        self._spelled: dict[tuple[str, ...], str] = {}
+        self._twins: dict[str, list[str]] = {}
+        for node in sorted(project.nodes.values(), key=_builder_first):
+            for parts in _names(node, project.adapter_type):
+                self._add(parts, node.unique_id)
+
+    def _add(self, parts: tuple[str, ...], unique_id: str) -> None:
+        folded_parts = tuple(part.casefold() for part in parts)
+        first = self._ids.setdefault(folded_parts, unique_id)
+        self._spelled.setdefault(parts, first)
+        twins = self._twins.setdefault(first, [first])
+        if unique_id not in twins:
+            twins.append(unique_id)
+
+    def names(self) -> Iterator[tuple[tuple[str, ...], str]]:
+        """Every name, in its stored spelling, with the node it stands for."""
+        yield from self._spelled.items()
+
+    def find(self, parts: Sequence[str]) -> str | None:
+        """The node of a full name, exact or but for case; None where there is none."""
+        exact = self._spelled.get(tuple(parts))
+        if exact is not None:
+            return exact
+        cleaned = (*parts[:-1], _TEMPORARY.sub("", parts[-1]))
+        return self._ids.get(tuple(part.casefold() for part in cleaned))
+
+    def twins(self, unique_id: str) -> tuple[str, ...]:
+        """Other nodes of the same relation that ``unique_id`` builds."""
+        return tuple(self._twins.get(unique_id, (unique_id,))[1:])
+
+    def as_read_by(self, unique_id: str, depends_on: Collection[str]) -> str:
+        """The twin that a reader with these dependencies means by the relation."""
+        if unique_id in depends_on:
+            return unique_id
+        return next((twin for twin in self.twins(unique_id) if twin in depends_on), unique_id)
+
+    def external_id(self, parts: Sequence[str]) -> str:
+        """The id of a relation no node is: ``external.<database>.<schema>.<identifier>``."""
+        return ".".join(("external", *parts))
+
+    def external_name(self, parts: Sequence[str]) -> RelationName:
+        """The name of an external relation; parts its SQL leaves out are None."""
+        padded = (None,) * (3 - len(parts)) + tuple(parts)
+        return RelationName(padded[-3], padded[-2], str(padded[-1]))
+
+
+def is_temporary(identifier: str) -> bool:
+    """Whether dbt makes this relation only while it builds another."""
+    return _TEMPORARY.search(identifier) is not None
+
+
+def _builder_first(node: Node) -> tuple[int, str]:
+    return _BUILDS.get(node.resource_type, 9), node.unique_id
+
+
+def _names(node: Node, adapter_type: str) -> Iterator[tuple[str, ...]]:
+    if node.resource_type not in _BUILDS:
+        return
+    if node.relation is not None:
+        yield node.relation.parts
+    if node.defer_relation is not None:
+        yield node.defer_relation.parts
+    # dbt-duckdb lets a source stand for a file: its name is 'orders.csv', quotes and all.
+    if node.relation_name and parse_relation_name(node.relation_name, adapter_type) is None:
+        yield (node.relation_name.strip("'"),)
+
+
+__all__ = ["Relations", "folded", "is_temporary"]
