@@ -1,0 +1,66 @@
+-- A node or column counts by the best that any producer knows of it.
+with current_refreshes as (
+    select
+        node,
+        fingerprint,
+        {{ lineage_post.state_rank('state') }} as state_rank,
+        {{ dbt.split_part('node', "'.'", 1) }} as resource_type
+    from {{ ref('lineage_current') }}
+),
+
+nodes as (
+    select
+        resource_type,
+        node,
+        max(state_rank) as state_rank
+    from current_refreshes
+    group by resource_type, node
+),
+
+columns as (
+    select
+        current_refreshes.resource_type,
+        current_refreshes.node,
+        lineage_columns.column_name,
+        max({{ lineage_post.state_rank('lineage_columns.state') }}) as state_rank
+    from current_refreshes
+    inner join {{ ref('lineage_columns') }} as lineage_columns
+        on current_refreshes.fingerprint = lineage_columns.fingerprint
+    where lineage_columns.column_name is not null
+    group by current_refreshes.resource_type, current_refreshes.node, lineage_columns.column_name
+),
+
+node_counts as (
+    select
+        resource_type,
+        count(*) as all_count,
+        {{ lineage_post.count_by_state() }}
+    from nodes
+    group by resource_type
+),
+
+column_counts as (
+    select
+        resource_type,
+        count(*) as all_count,
+        {{ lineage_post.count_by_state() }}
+    from columns
+    group by resource_type
+),
+
+final as (
+    select
+        node_counts.resource_type,
+        cast(node_counts.all_count as {{ dbt.type_int() }}) as nodes,
+        cast(node_counts.known_count as {{ dbt.type_int() }}) as nodes_known,
+        cast(node_counts.partial_count as {{ dbt.type_int() }}) as nodes_partial,
+        cast(node_counts.unknown_count as {{ dbt.type_int() }}) as nodes_unknown,
+        cast(coalesce(column_counts.all_count, 0) as {{ dbt.type_int() }}) as columns,
+        cast(coalesce(column_counts.known_count, 0) as {{ dbt.type_int() }}) as columns_known,
+        cast(coalesce(column_counts.partial_count, 0) as {{ dbt.type_int() }}) as columns_partial,
+        cast(coalesce(column_counts.unknown_count, 0) as {{ dbt.type_int() }}) as columns_unknown
+    from node_counts
+    left join column_counts on node_counts.resource_type = column_counts.resource_type
+)
+
+select * from final
