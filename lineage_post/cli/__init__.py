@@ -1,0 +1,58 @@
+"""The command line, and the only package that prints.
+
+stdout has the answer and stderr the log. Exit codes: 0 fine, 1 findings, 2 wrong use or artifacts
+that cannot be read.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from lineage_post import __version__
+from lineage_post.cli import console
+from lineage_post.cli.commands import LazyGroup
+from lineage_post.cli.places import place_options
+from lineage_post.errors import LineageError
+
+FINDINGS, WRONG_USE, INTERRUPTED = 1, 2, 130
+
+
+@click.group(
+    cls=LazyGroup,
+    commands_in={
+        "build": "lineage_post.cli.build",
+        "show": "lineage_post.cli.show",
+        "sql": "lineage_post.cli.sql",
+        "exposures": "lineage_post.cli.exposures",
+        "init": "lineage_post.cli.init",
+    },
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, prog_name="lineage-post")
+@place_options
+def cli() -> None:
+    """Column lineage for dbt, from the artifacts in a project's target folder."""
+
+
+def main() -> None:
+    """Runs the command line and ends the process with its exit code."""
+    try:
+        code = cli.main(standalone_mode=False)
+    except LineageError as error:
+        console.complain(error.message, error.hint)
+        code = WRONG_USE
+    except click.ClickException as error:
+        usage = error.ctx.get_usage() if isinstance(error, click.UsageError) and error.ctx else None
+        console.complain(error.format_message(), usage)
+        code = WRONG_USE
+    except (click.Abort, KeyboardInterrupt):
+        console.note("Stopped.")
+        code = INTERRUPTED
+    except BrokenPipeError:
+        # The reader of a pipe has left (`| head`): nothing is wrong, and nothing more can be said.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    sys.exit(code if isinstance(code, int) else 0)

@@ -1,0 +1,42 @@
+"""A group whose commands are imported when they are called: help should not load sqlglot."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+import click
+
+
+class LazyGroup(click.Group):
+    """``commands_in`` maps each command to the module that has it as ``command``."""
+
+    def __init__(self, *args: Any, commands_in: Mapping[str, str], **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.commands_in = commands_in
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(self.commands_in)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        module = self.commands_in.get(name)
+        if module is None:
+            return None
+        command = import_module(module).command
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, context: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in self.commands_in:
+            near = difflib.get_close_matches(args[0], self.commands_in, n=1)
+            meant = f" Did you mean {near[0]!r}?" if near else ""
+            raise click.UsageError(
+                f"There is no command {args[0]!r}.{meant} The commands are "
+                f"{', '.join(self.commands_in)}.",
+                context,
+            )
+        return super().resolve_command(context, args)
