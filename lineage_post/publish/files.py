@@ -1,0 +1,68 @@
+"""Rows in files, for a load that another process makes: one JSON object a line, a file a table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from lineage_post.errors import ArtifactError
+from lineage_post.publish.load import TIME
+from lineage_post.publish.tables import Row, Rows, columns_of, values_of
+
+#: Below ``target/``; the macros know it too.
+DIRECTORY = Path("lineage_post") / "rows"
+_TIMES = frozenset({"refreshed_at", "recorded_at"})
+
+
+def write_rows(rows: Rows, target_path: Path) -> Path:
+    """Writes a file for each table under ``target/lineage_post/rows``, and returns that folder."""
+    directory = target_path / DIRECTORY
+    directory.mkdir(parents=True, exist_ok=True)
+    for table, _, table_rows in rows.tables():
+        text = "".join(_line(row) + "\n" for row in table_rows)
+        partial = directory / f"{table}.jsonl.partial"
+        partial.write_text(text, "utf-8", newline="\n")
+        partial.replace(directory / f"{table}.jsonl")
+    return directory
+
+
+def read_rows(directory: Path) -> Rows:
+    """The rows that write_rows wrote. Raises ArtifactError naming the file and the line."""
+    found: dict[str, tuple[Any, ...]] = {}
+    for table, row_class, _ in Rows().tables():
+        path = directory / f"{table}.jsonl"
+        if not path.is_file():
+            raise ArtifactError(
+                f"{path}: there are no rows to load", hint="Run lineage-post build first."
+            )
+        found[table.removeprefix("lineage_")] = tuple(_rows(path, row_class))
+    return Rows(**found)
+
+
+def _rows(path: Path, row_class: type[Row]) -> Iterator[Row]:
+    names = columns_of(row_class)
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
+        try:
+            values = json.loads(line)
+            yield row_class(**{name: _value(name, values[name]) for name in names})
+        except (KeyError, TypeError, ValueError) as error:
+            raise ArtifactError(
+                f"{path}, line {number}: not a row of {path.stem}: {error!r}",
+                hint="Run lineage-post build again.",
+            ) from error
+
+
+def _line(row: Row) -> str:
+    values = {n: _plain(v) for n, v in zip(columns_of(type(row)), values_of(row), strict=True)}
+    return json.dumps(values, ensure_ascii=True, separators=(",", ":"))
+
+
+def _plain(value: Any) -> Any:
+    return value.strftime(TIME) if isinstance(value, datetime) else value
+
+
+def _value(name: str, value: Any) -> Any:
+    return datetime.strptime(value, TIME) if name in _TIMES and value is not None else value
