@@ -1,0 +1,108 @@
+"""The tests on other versions: ``python -m tests.matrix [name ...]``, or ``make test-matrix``.
+
+Each environment is a folder of its own below ``.matrix/``, made from constraints.txt with some
+packages moved. Prints one line per environment; exits with 1 if one of them failed.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / ".matrix"
+ENGINE_TESTS = ("tests/unit", "tests/oracle")
+DBT_TESTS = ("tests/dbt", "tests/integration")
+
+
+@dataclass(frozen=True)
+class Environment:
+    """``moved``: requirements in place of the pins; ``bare``: installed without dependencies."""
+
+    name: str
+    moved: tuple[str, ...]
+    tests: tuple[str, ...]
+    bare: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+
+
+ENVIRONMENTS = (
+    Environment("sqlglot-floor", ("sqlglot==30.19.*",), ENGINE_TESTS, without=("sqlglotc",)),
+    Environment("sqlglot-pure", (), ENGINE_TESTS, without=("sqlglotc",)),
+    Environment("dbt-1.10", ("dbt-core==1.10.*", "dbt-duckdb", "dbt-postgres"), DBT_TESTS),
+    # Its parser package downloads a binary while it installs; dbt works without it.
+    Environment("dbt-1.12", (), DBT_TESTS, bare=("dbt-core==1.12.*",)),
+    Environment("duckdb-2", ("duckdb==2.0.1",), DBT_TESTS, without=("duckdb-extension-tpch",)),
+    Environment(
+        "spark", ("dbt-spark[session]==1.11.*", "pyspark==4.*"), ("tests/dbt/test_spark.py",)
+    ),
+)
+
+
+def main(names: list[str]) -> int:
+    """Runs the named environments, or all; returns the exit code."""
+    known = {environment.name: environment for environment in ENVIRONMENTS}
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        print(f"No environment {', '.join(unknown)}; there are {', '.join(known)}.")
+        return 2
+    outcomes = {name: run(known[name]) for name in names or known}
+    for name, passed in outcomes.items():
+        print(f"{name:16} {'passed' if passed else 'FAILED'}")
+    return 0 if all(outcomes.values()) else 1
+
+
+def run(environment: Environment) -> bool:
+    """Makes the environment where it is missing and runs its tests."""
+    print(f"--- {environment.name}", flush=True)
+    python = FOLDER / environment.name / "bin/python"
+    try:
+        if not (FOLDER / environment.name / ".made").exists():
+            make(environment, python)
+        existing = [test for test in environment.tests if (ROOT / test).exists()]
+        subprocess.run([python, "-m", "pytest", "-q", *existing], cwd=ROOT, check=True)
+    except subprocess.CalledProcessError:
+        return False
+    return True
+
+
+def make(environment: Environment, python: Path) -> None:
+    home = FOLDER / environment.name
+    subprocess.run([sys.executable, "-m", "venv", "--clear", home], check=True)
+    pins = home / "constraints.txt"
+    pins.write_text("\n".join(kept_pins(environment)) + "\n", encoding="utf-8")
+    pip = (python, "-m", "pip", "--quiet", "--disable-pip-version-check")
+    packages = ("-e", f"{ROOT}[test,fast]", *environment.moved)
+    subprocess.run([*pip, "install", "-c", pins, *packages], check=True)
+    if environment.bare:
+        subprocess.run([*pip, "install", "--no-deps", *environment.bare], check=True)
+    if environment.without:
+        subprocess.run([*pip, "uninstall", "-y", *environment.without], check=True)
+    (home / ".made").touch()
+
+
+def kept_pins(environment: Environment) -> list[str]:
+    """constraints.txt without the packages that this environment moves, and what hangs on them."""
+    moved = {base_name(requirement) for requirement in environment.moved}
+    if any(name.startswith("dbt-") for name in moved):
+        lines = [line for line in pins() if not line.startswith("dbt")]
+    else:
+        lines = pins()
+    if "sqlglot" in moved:
+        moved.add("sqlglotc")
+    return [line for line in lines if base_name(line) not in moved]
+
+
+def pins() -> list[str]:
+    return (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+
+
+def base_name(requirement: str) -> str:
+    return re.split(r"[\[=<>~!; ]", requirement, maxsplit=1)[0].lower().replace("_", "-")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
