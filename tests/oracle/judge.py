@@ -1,0 +1,154 @@
+"""Compares what was observed with what is claimed: certain misses, and claims never seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from lineage_post.vocabulary import DIRECT_SUBTYPES, Subtype
+from tests.oracle.changes import Unit
+from tests.oracle.claims import Claim, Claims
+from tests.oracle.observe import Observable, Observation, Witness
+from tests.oracle.values import is_recodable
+
+#: What a query without its row-deciding clauses can still do to every output.
+_LEFT_IN_FREE = frozenset({Subtype.GROUP_BY, Subtype.WINDOW, Subtype.CONDITIONAL})
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """An influence that no claim explains. ``output`` is a position, or None for rows and their order."""
+
+    kind: str
+    unit: Unit
+    output: int | None
+    witness: Witness
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.unit} -> {'(rows)' if self.output is None else f'#{self.output + 1}'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Misses are certain; suspects were only never seen."""
+
+    misses: tuple[Miss, ...]
+    suspects: tuple[Claim, ...]
+
+    def suspect_units(self, units: Iterable[Unit]) -> list[Unit]:
+        return [unit for unit in units if any(claim.covers(unit) for claim in self.suspects)]
+
+
+def judge(seen: Observation, claims: Claims) -> Verdict:
+    """The verdict on claims about an observed query."""
+    misses = {(miss.unit, miss.output): miss for miss in reversed(list(_misses(seen, claims)))}
+    suspects = [claim for claim in claims.all if not _is_confirmed(seen, claims, claim)]
+    return Verdict(tuple(misses.values()), tuple(_without_twins(suspects, claims, seen)))
+
+
+def _covered(claims: Iterable[Claim], unit: Unit) -> bool:
+    return any(claim.covers(unit) for claim in claims)
+
+
+def _is_kept(unit: Unit, kept: frozenset[str]) -> bool:
+    return unit.column.lower() in kept or "*" in kept
+
+
+def _misses(seen: Observation, claims: Claims) -> Iterator[Miss]:
+    everything = claims.all
+    rows = claims.indirect(None)
+    for unit, observed in seen.seen["bare"].items():
+        kept = _is_kept(unit, seen.kept_bare)
+        for output, witness in _by_output(observed):
+            allowed = claims.value(output)
+            if kept:
+                allowed = [*allowed, *claims.indirect(output), *rows]
+            if not _covered(allowed, unit):
+                yield Miss("value", unit, output, witness)
+    for unit, observed in seen.seen["free"].items():
+        kept = _is_kept(unit, seen.kept_free)
+        for output, witness in _by_output(observed):
+            left = [c for c in rows if kept or c.subtype in _LEFT_IN_FREE]
+            if not _covered([*claims.value(output), *claims.indirect(output), *left], unit):
+                yield Miss("value, branch, window or group", unit, output, witness)
+    for unit, observed in seen.seen["full"].items():
+        for output, witness in _by_output(observed):
+            if not _covered([*claims.value(output), *claims.indirect(output), *rows], unit):
+                yield Miss("influence", unit, output, witness)
+        for observable, witness in observed.items():
+            if observable == "rows" and not _covered(rows, unit):
+                yield Miss("rows", unit, None, witness)
+            elif observable == "joint" and not _covered(everything, unit):
+                yield Miss("influence", unit, None, witness)
+            elif _is_order(observable) and not _explains_order(observable, observed, claims, unit):
+                yield Miss("order", unit, None, witness)
+
+
+def _is_order(observable: Observable) -> bool:
+    return observable == "order" or (isinstance(observable, tuple) and observable[0] == "order")
+
+
+def _explains_order(
+    observable: Observable, observed: dict[Observable, Witness], claims: Claims, unit: Unit
+) -> bool:
+    if observable == "order":
+        return "joint" in observed or _covered(claims.indirect(None), unit)
+    assert isinstance(observable, tuple)
+    own = [*claims.value(observable[1]), *claims.indirect(observable[1])]
+    return _covered([*own, *claims.indirect(None)], unit)
+
+
+def _by_output(observed: dict[Observable, Witness]) -> Iterator[tuple[int, Witness]]:
+    return ((o, witness) for o, witness in observed.items() if isinstance(o, int))
+
+
+def _is_confirmed(seen: Observation, claims: Claims, claim: Claim) -> bool:
+    units = [unit for unit in seen.units if claim.covers(unit)]
+    if claim.path:
+        units = [unit for unit in units if unit.path]
+    if claim.output is None:
+        return any(_rows_moved(seen, claims, unit) for unit in units)
+    if claim.subtype in DIRECT_SUBTYPES:
+        return any(_value_seen(seen, claims, unit, claim.output) for unit in units)
+    return any(claim.output in seen.seen["full"].get(unit, {}) for unit in units)
+
+
+def _value_seen(seen: Observation, claims: Claims, unit: Unit, output: int) -> bool:
+    full, free, bare = (seen.seen[name].get(unit, {}) for name in ("full", "free", "bare"))
+    if output in bare or ("fresh", output) in full:
+        return True
+    rows = claims.indirect(None)
+    own = claims.indirect(output)
+    in_free = [*own, *(c for c in rows if c.subtype in _LEFT_IN_FREE)]
+    if output in free and not _covered(in_free, unit):
+        return True
+    only_value = not _covered([*own, *rows], unit)
+    # a flipped boolean or a changed document is no recoding, so that branch and value stay one
+    inseparable = not is_recodable(unit.kind) or _is_kept(unit, seen.kept_bare)
+    return output in full and (only_value or inseparable) or (output in free and inseparable)
+
+
+def _rows_moved(seen: Observation, claims: Claims, unit: Unit) -> bool:
+    for observable in seen.seen["full"].get(unit, {}):
+        if observable == "rows" or observable == "order":
+            return True
+        output = observable if isinstance(observable, int) else None
+        if isinstance(observable, tuple) and observable[0] == "order":
+            output = int(observable[1])
+        if output is not None:
+            own = [*claims.value(output), *claims.indirect(output)]
+            if not _covered(own, unit):
+                return True
+    return False
+
+
+def _without_twins(
+    suspects: Iterable[Claim], claims: Claims, seen: Observation
+) -> Iterator[Claim]:
+    """Row claims of a column that feeds every output cannot be told from its values: no suspects."""
+    outputs = range(len(seen.outputs))
+    for claim in suspects:
+        own = ([c for c in claims.value(o) if (c.table, c.column) == (claim.table, claim.column)] for o in outputs)
+        if claim.output is None and outputs and all(own):
+            continue
+        yield claim
