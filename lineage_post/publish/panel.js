@@ -1,0 +1,396 @@
+// The column-lineage panel of dbt's docs site. Every name, reason and expression becomes a text node:
+// nothing here builds HTML from a string.
+(function () {
+  "use strict";
+  var LINKS = 8, ROWS = 60, MASKED = 16, ASSUMED = 32;
+  var MARK = "[//]: # (lineage_post)";
+  var UNSEEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+  var NODE = { id: 0, label: 1, state: 2, reason: 3, detail: 4, columns: 5, rows: 6, unread: 7 };
+  var COLUMN = { name: 0, state: 1, reason: 2, expression: 3, edges: 4 };
+  var data = null, number = new Map(), uses = new Map(), blind = new Map();
+  var indirect = false, wanted = null;
+
+  function unpack() {
+    var holder = document.getElementById("lineage-post-data");
+    if (holder.dataset.encoding !== "gzip") return Promise.resolve(JSON.parse(holder.textContent));
+    if (typeof DecompressionStream === "undefined") {
+      return Promise.reject(new Error("this browser cannot unpack it (DecompressionStream is missing)"));
+    }
+    var bytes = Uint8Array.from(atob(holder.textContent), function (c) { return c.charCodeAt(0); });
+    var stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return new Response(stream).json();
+  }
+
+  function keep(map, key, value) {
+    var list = map.get(key);
+    if (list) list.push(value); else map.set(key, [value]);
+  }
+
+  // Turns the edges around: "node/column" -> what uses it, and node -> its readers of unknown columns.
+  function index(document_) {
+    data = document_;
+    data.nodes.forEach(function (node, n) {
+      number.set(node[NODE.id], n);
+      (node[NODE.columns] || []).forEach(function (column, c) {
+        (column[COLUMN.edges] || []).forEach(function (e) { keep(uses, e[0] + "/" + e[1], [n, c, e[2], e[3]]); });
+      });
+      (node[NODE.rows] || []).forEach(function (e) { keep(uses, e[0] + "/" + e[1], [n, null, e[2], e[3]]); });
+      (node[NODE.unread] || []).forEach(function (parent) { keep(blind, parent, n); });
+    });
+  }
+
+  function el(tag, className, children) {
+    var made = document.createElement(tag);
+    if (className) made.className = className;
+    [].concat(children === undefined ? [] : children).forEach(function (child) {
+      if (child !== null) made.append(child);
+    });
+    return made;
+  }
+
+  function attributes(element, values) {
+    Object.keys(values).forEach(function (key) { element.setAttribute(key, values[key]); });
+    return element;
+  }
+
+  function button(className, text, onclick) {
+    var made = attributes(el("button", className, text), { type: "button" });
+    made.addEventListener("click", function () { onclick(made); });
+    return made;
+  }
+
+  function visible(text) {
+    return String(text).replace(UNSEEN, function (c) {
+      return "(U+" + c.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0") + ")";
+    });
+  }
+
+  function plural(n, noun) { return n.toLocaleString("en") + " " + noun + (n === 1 ? "" : "s"); }
+
+  function address(id) {
+    var kind = id.split(".")[0];
+    return /^(model|seed|snapshot|source)$/.test(kind) ? "#!/" + kind + "/" + encodeURIComponent(id) : null;
+  }
+
+  function columnName(n, c) {
+    if (typeof c === "string") return c;
+    return data.nodes[n][NODE.columns][c][COLUMN.name];
+  }
+
+  // One end of an edge: [node, column, code, field], as a link that opens the node's page at the column.
+  function end(e) {
+    var node = data.nodes[e[0]], href = address(node[NODE.id]);
+    var name = e[1] === null ? null : columnName(e[0], e[1]) + (e[3] ? "." + e[3] : "");
+    var text = [el("bdi", "", visible(node[NODE.label]))];
+    if (name === null) text.push(el("span", "lp-none", " (every row)"));
+    else text.push(el("span", "lp-dot", "."), el("bdi", "lp-column", visible(name)));
+    var link = el(href ? "a" : "span", "", text);
+    if (href) {
+      link.href = href;
+      link.addEventListener("click", function () { wanted = { node: e[0], column: e[1] }; });
+    }
+    var marks = [];
+    if (e[2] & MASKED) marks.push(mark("masked", "passes through a hashing or redaction function"));
+    if (e[2] & ASSUMED) marks.push(mark("assumed", "more than is certain: the exact columns are not known"));
+    return el("span", "lp-link", [link].concat(marks));
+  }
+
+  function mark(text, title) { return attributes(el("span", "lp-mark", text), { title: title }); }
+
+  function subtype(code) { return data.subtypes[code & 15]; }
+  function isDirect(e) { return (e[2] & 15) < 3; }
+
+  // The list, cut at `limit` with a button that shows the rest.
+  function capped(items, limit, make, host) {
+    items.slice(0, limit).forEach(function (item) { host.append(make(item)); });
+    if (items.length <= limit) return host;
+    host.append(button("lp-more", "+" + (items.length - limit).toLocaleString("en") + " more", function (me) {
+      var rest = items.slice(limit).map(make);
+      me.replaceWith.apply(me, rest);
+      var first = rest[0] && (rest[0].querySelector("a, button") || rest[0]);
+      if (first && first.focus) first.focus();
+    }));
+    return host;
+  }
+
+  // Edges grouped by what they do: a badge, then links.
+  function groups(edges) {
+    var bySubtype = new Map();
+    edges.slice().sort(function (a, b) { return (a[2] & 15) - (b[2] & 15); })
+      .forEach(function (e) { keep(bySubtype, e[2] & 15, e); });
+    var made = el("div", "lp-groups");
+    bySubtype.forEach(function (list, kind) {
+      var word = data.subtypes[kind];
+      made.append(el("span", "lp-badge lp-" + (kind < 3 ? word : "indirect"), word));
+      made.append(capped(unique(list), LINKS, end, el("div", "lp-links")));
+    });
+    return made;
+  }
+
+  function unique(edges) {
+    var seen = new Set();
+    return edges.filter(function (e) {
+      var key = JSON.stringify(e);
+      return !seen.has(key) && seen.add(key);
+    });
+  }
+
+  function gap(state, reason, detail) {
+    if (!state) return null;
+    var known = reason ? data.reasons[reason - 1] : null;
+    var parts = [el("strong", "", state === 2 ? "unknown" : "partly known")];
+    if (known) parts.push(": " + known[1] + " ", el("code", "", known[0]));
+    if (detail) parts.push(el("div", "lp-none", visible(detail)));
+    return el("div", "lp-gap", parts);
+  }
+
+  function comesFrom(column) {
+    var edges = column[COLUMN.edges] || [], direct = edges.filter(isDirect);
+    var cell = el("td", "", groups(indirect ? edges : direct));
+    var missing = gap(column[COLUMN.state], column[COLUMN.reason]);
+    if (missing) cell.append(missing);
+    else if (!direct.length) cell.prepend(el("div", "lp-none lp-known-none", data.none));
+    return cell;
+  }
+
+  function usedBy(n, c) {
+    var found = uses.get(n + "/" + c) || [];
+    var shown = indirect ? found : found.filter(isDirect);
+    if (shown.length) return el("td", "", groups(shown));
+    if (found.length) return el("td", "", el("div", "lp-none", "value not used; " + plural(found.length, "indirect use")));
+    var dash = attributes(el("span", "", "\u2013"), { "aria-hidden": "true" });
+    return el("td", "", el("div", "lp-none", [dash, el("span", "lp-sr", "no traced column")]));
+  }
+
+  function nameCell(column) {
+    var line = el("div", "lp-name-line", el("bdi", "lp-name", visible(column[COLUMN.name])));
+    if (column[COLUMN.expression]) {
+      line.append(attributes(button("lp-more lp-sql", "SQL", function (me) { toggleSql(me, column); }),
+        { "aria-expanded": "false", "aria-label": "SQL of " + visible(column[COLUMN.name]) }));
+    }
+    return attributes(el("th", "", line), { scope: "row" });
+  }
+
+  // The expression stands in a row of its own below the column's, made on demand.
+  function toggleSql(me, column) {
+    var row = me.closest("tr"), next = row.nextElementSibling;
+    var open = me.getAttribute("aria-expanded") === "true";
+    me.setAttribute("aria-expanded", String(!open));
+    row.classList.toggle("lp-open", !open);
+    if (open) { next.remove(); return; }
+    var code = el("pre", "lp-expression", visible(column[COLUMN.expression]));
+    row.after(el("tr", "lp-sql-row", attributes(el("td", "", code), { colspan: row.children.length })));
+  }
+
+  function row(n, c, hasSources) {
+    var column = data.nodes[n][NODE.columns][c];
+    var cells = [nameCell(column), hasSources ? comesFrom(column) : null, usedBy(n, c)];
+    return attributes(el("tr", "", cells), { "data-column": c });
+  }
+
+  function table(n, hasSources, filter) {
+    var columns = data.nodes[n][NODE.columns] || [], found = [];
+    columns.forEach(function (column, c) {
+      if (!filter || column[COLUMN.name].toLowerCase().indexOf(filter) >= 0) found.push(c);
+    });
+    var heads = ["Column"].concat(hasSources ? ["Comes from"] : [], ["Used by"]);
+    var body = el("tbody"), foot = el("div", "lp-foot");
+    var first = wanted && wanted.node === n ? found.length : ROWS;
+    found.slice(0, first).forEach(function (c) { body.append(row(n, c, hasSources)); });
+    if (found.length > first) {
+      foot.append(button("lp-more", "Show all " + plural(found.length, "column"), function (me) {
+        found.slice(first).forEach(function (c) { body.append(row(n, c, hasSources)); });
+        me.remove();
+      }));
+    }
+    if (!found.length) foot.append(el("span", "lp-none", filter ? "No column matches." : "No columns are known."));
+    var head = el("thead", "", el("tr", "", heads.map(function (text) {
+      return attributes(el("th", "", text), { scope: "col" });
+    })));
+    var caption = el("caption", "lp-sr", "Where each column comes from and what uses it");
+    return [el("div", "lp-scroll", el("table", "", [caption, head, body])), foot];
+  }
+
+  function summary(n) {
+    var node = data.nodes[n], columns = node[NODE.columns] || [];
+    var known = columns.filter(function (c) { return !c[COLUMN.state]; }).length;
+    var meter = el("span", "lp-meter", el("i"));
+    meter.firstChild.style.width = (columns.length ? 100 * known / columns.length : 0) + "%";
+    meter.setAttribute("aria-hidden", "true");
+    return el("div", "lp-summary", [meter, known.toLocaleString("en") + " of " + plural(columns.length, "column") + " known"]);
+  }
+
+  function indirectCount(n) {
+    var node = data.nodes[n], count = (node[NODE.rows] || []).length;
+    (node[NODE.columns] || []).forEach(function (column, c) {
+      var edges = (column[COLUMN.edges] || []).concat(uses.get(n + "/" + c) || []);
+      count += edges.filter(function (e) { return !isDirect(e); }).length;
+    });
+    return count;
+  }
+
+  function notes(n) {
+    var node = data.nodes[n], made = [];
+    var missing = gap(node[NODE.state], node[NODE.reason], node[NODE.detail]);
+    if (missing) { missing.className = "lp-note lp-node-gap"; made.push(missing); }
+    var readers = blind.get(n) || [];
+    if (readers.length) {
+      var list = el("span");
+      capped(readers, LINKS, function (r) {
+        var href = address(data.nodes[r][NODE.id]), label = visible(data.nodes[r][NODE.label]);
+        var link = el(href ? "a" : "span", "", el("bdi", "", label));
+        if (href) link.href = href;
+        return el("span", "", [" ", link]);
+      }, list);
+      made.push(el("div", "lp-note lp-readers", ["Also read by", list, ", whose columns are not all known: they may use any column."]));
+    }
+    var stale = staleness();
+    if (stale) made.push(el("div", "lp-note lp-stale", stale));
+    return made;
+  }
+
+  // The panel and the manifest beside it come from one invocation, or the page says that they do not.
+  function staleness() {
+    try {
+      var project = angular.element(document.body).injector().get("project");
+      var id = project.files.manifest.metadata.invocation_id;
+      if (!id || !data.invocation || id === data.invocation) return null;
+      return "This lineage was traced from an earlier manifest" +
+        (data.generated ? " (" + data.generated + ")" : "") + ". Run dbt docs generate again to refresh it.";
+    } catch (error) { return null; }
+  }
+
+  function everyRow(n) {
+    var rows = data.nodes[n][NODE.rows] || [];
+    if (!indirect || !rows.length) return null;
+    return el("div", "lp-rows", [el("strong", "", "Decide the rows, and so touch every column"), groups(rows)]);
+  }
+
+  function panel(n) {
+    var hasSources = !/^(source|seed)\./.test(data.nodes[n][NODE.id]);
+    var host = el("div", "panel-body lp"), body = el("div"), top = el("div", "lp-top", summary(n)), filter = "";
+    function draw() {
+      body.replaceChildren.apply(body, [everyRow(n)].filter(Boolean).concat(table(n, hasSources, filter)));
+    }
+    if ((data.nodes[n][NODE.columns] || []).length > 20) {
+      var input = attributes(el("input", "lp-filter"), { type: "search", placeholder: "Filter columns", "aria-label": "Filter columns" });
+      input.addEventListener("input", function () { filter = input.value.trim().toLowerCase(); draw(); });
+      top.append(input);
+    }
+    var count = indirectCount(n);
+    if (count) {
+      top.append(attributes(button("lp-switch", "Indirect influences (" + count.toLocaleString("en") + ")", function (me) {
+        indirect = !indirect;
+        me.setAttribute("aria-checked", String(indirect));
+        draw();
+      }), { role: "switch", "aria-checked": String(indirect), title: "Joins, filters, grouping, sorting, windows and conditions" }));
+    }
+    draw();
+    host.append.apply(host, [top].concat(notes(n), [body]));
+    return host;
+  }
+
+  function current() {
+    var match = /^#!\/(?:model|seed|snapshot|source)\/([^?#]+)/.exec(location.hash);
+    return match ? number.get(decodeURIComponent(match[1])) : undefined;
+  }
+
+  function section(content) {
+    var heading = el("h6", "", "Column lineage"), target = el("div", "section-target");
+    target.id = "column_lineage";
+    var made = el("section", "section", [target, el("div", "section-content", [heading, el("div", "panel", content)])]);
+    made.id = "lineage-post-panel";
+    return made;
+  }
+
+  function addTab(view) {
+    var tab = view.querySelector('.nav-tabs a[href$="#columns"]');
+    if (!tab) return;
+    var link = el("a", "", "Column Lineage"), item = el("li", "lp-tab", link);
+    link.href = tab.getAttribute("href").replace(/#columns$/, "#column_lineage");
+    tab.parentNode.after(item);
+  }
+
+  function reveal(made, n) {
+    if (!wanted || wanted.node !== n) return;
+    var found = made.querySelector('tr[data-column="' + wanted.column + '"]');
+    wanted = null;
+    setTimeout(function () {
+      (found || made).scrollIntoView({ block: "center" });
+      if (found) found.classList.add("lp-hit");
+    }, 60);
+  }
+
+  // Collapsed rows of the site's own column table show raw Markdown: show the words only.
+  function tidy() {
+    document.querySelectorAll("column-details tr.column-row td:nth-child(3) > span").forEach(function (cell) {
+      var text = cell.textContent, at = text.indexOf(MARK);
+      if (at < 0) return;
+      var own = text.slice(0, at).trim();
+      var block = text.slice(at).replace(/\[\/\/\]: # \([^)]*\)/g, "").replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+        .replace(/\*\*|`/g, "").replace(/&#(\d+);/g, function (all, code) { return String.fromCharCode(code); });
+      var words = own || block.replace(/\s+/g, " ").trim();
+      if (cell.firstChild && cell.firstChild.nodeType === 3) cell.firstChild.nodeValue = visible(words);
+    });
+  }
+
+  function render() {
+    tidy();
+    var anchor = document.getElementById("columns"), old = document.getElementById("lineage-post-panel");
+    var n = current();
+    if (!anchor || n === undefined) { if (old) old.remove(); return; }
+    if (old && old.dataset.node === String(n)) return;
+    if (old) old.remove();
+    var made = section(panel(n));
+    made.dataset.node = String(n);
+    anchor.closest("section").after(made);
+    if (!document.querySelector(".lp-tab")) addTab(document);
+    reveal(made, n);
+  }
+
+  // The site's search shows names, descriptions and SQL as HTML. Let only its own highlighting through.
+  function harden() {
+    angular.module("dbt").config(["$provide", function ($provide) {
+      $provide.decorator("$sce", ["$delegate", function ($delegate) {
+        var trust = $delegate.trustAsHtml;
+        $delegate.trustAsHtml = function (html) { return trust.call($delegate, onlySpans(html)); };
+        return $delegate;
+      }]);
+    }]);
+  }
+
+  function onlySpans(html) {
+    if (typeof html !== "string" || !/<(?!\/span>|span class="[\w -]*">)/.test(html)) return html;
+    var holder = document.createElement("template");
+    holder.innerHTML = html;
+    (function walk(parent) {
+      Array.from(parent.childNodes).forEach(function (child) {
+        if (child.nodeType === 3) return;
+        if (child.nodeType !== 1 || child.localName !== "span") {
+          child.replaceWith(document.createTextNode(child.outerHTML || ""));
+          return;
+        }
+        Array.from(child.attributes).forEach(function (a) { if (a.name !== "class") child.removeAttribute(a.name); });
+        walk(child);
+      });
+    })(holder.content);
+    return holder.innerHTML;
+  }
+
+  function start() {
+    var pending = false;
+    function soon() {
+      if (pending) return;
+      pending = true;
+      requestAnimationFrame(function () { pending = false; render(); });
+    }
+    new MutationObserver(soon).observe(document.body, { childList: true, subtree: true });
+    window.addEventListener("hashchange", soon);
+    soon();
+  }
+
+  try { harden(); } catch (error) { console.warn("lineage_post: search results are not hardened", error); }
+  unpack().then(function (found) { index(found); start(); }).catch(function (error) {
+    console.error("lineage_post: the column lineage cannot be shown:", error);
+  });
+})();

@@ -1,0 +1,1 @@
+select order_id, amount as price from {{ ref('stg_orders') }}
