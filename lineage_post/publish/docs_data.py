@@ -31,8 +31,9 @@ MASKED, ASSUMED = 16, 32
 def panel_data(lineage: Lineage, *, options: Options = DEFAULTS) -> dict[str, Any]:
     """The document; its ``nodes`` are lists, trailing defaults left out.
 
-    A node: ``[unique_id, label, state, reason, detail, columns, rows, unread]``. ``columns``: ``[name, state, reason, expression, edges]``.
-    ``edges`` (into the column) and ``rows`` (dataset-level): ``[node, column, subtype and marks]``
+    A node: ``[unique_id, label, state, reason, detail, columns, rows, unread]``.
+    A column: ``[name, state, reason, expression, edges]``.
+    An edge into a column, or of ``rows`` into every row: ``[node, column, subtype and marks]``,
     plus the path below a struct column; node and column count from 0. ``unread`` lists the nodes
     that a node reads, where its columns are not all known. State and reason are indices too,
     a reason counting from 1.

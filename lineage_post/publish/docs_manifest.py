@@ -93,7 +93,7 @@ def _entry(manifest: Mapping[str, Any], unique_id: str) -> dict[str, Any] | None
 
 
 def _persists_descriptions(entry: Mapping[str, Any]) -> bool:
-    """Whether dbt's ``state:modified`` compares the column descriptions: then they are left alone."""
+    """Whether dbt's ``state:modified`` compares its columns' descriptions: they stay as is."""
     config = entry.get("config") or {}
     return bool((config.get("persist_docs") or {}).get("columns"))
 

@@ -22,7 +22,7 @@ _UNSEEN = re.compile(
 _SPACE = re.compile(r"\s+")
 #: Resource types that have a page of their own in the docs site.
 PAGES = frozenset(
-    "model seed snapshot source exposure metric semantic_model saved_query function".split()
+    {"model", "seed", "snapshot", "source", "exposure", "metric", "semantic_model", "saved_query"}
 )
 
 
