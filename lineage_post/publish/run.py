@@ -16,7 +16,7 @@ from lineage_post.vocabulary import Producer, Status
 BUILT_TYPES = frozenset({"model", "snapshot", "seed"})
 _STATUSES = {
     "success": Status.SUCCESS,
-    "partial success": Status.SUCCESS,
+    "partial success": Status.ERROR,
     "error": Status.ERROR,
     "runtime error": Status.ERROR,
     "fail": Status.ERROR,

@@ -1,0 +1,136 @@
+"""The object in ``graph['lineage_post']``. Whatever goes wrong in it is one line, never a raise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lineage_post.bridge.loading import Load
+from lineage_post.bridge.say import describe, detail, guarded, tell, warn
+
+if TYPE_CHECKING:
+    from lineage_post.bridge.observed import Existence
+
+
+class Bridge(dict[str, Any]):
+    """Called by the macros and the plugin.
+
+    A dict, so that other packages can still render ``graph`` as JSON; it stays itself when dbt
+    copies the graph, and empty when dbt pickles it.
+    """
+
+    def __init__(self, manifest: Any = None) -> None:
+        super().__init__()
+        self.manifest = manifest
+        self._existence: Existence | None = None
+
+    def __deepcopy__(self, memo: object) -> Bridge:
+        return self
+
+    def __reduce__(self) -> tuple[type[Bridge], tuple[()]]:
+        return Bridge, ()
+
+    @property
+    def adapter(self) -> Any:
+        from dbt.adapters import factory
+
+        find: Any = factory.get_adapter_by_type
+        return find(self.manifest.metadata.adapter_type)
+
+    @property
+    def target_path(self) -> Path:
+        config = self.adapter.config
+        return Path(str(config.project_root), str(config.project_target_path))
+
+    def publish(
+        self, results: Iterable[Any], settings: Mapping[str, Any], timestamp_type: str
+    ) -> Load:
+        """Traces what the run built, and says what to append to the base tables."""
+        from lineage_post.bridge import publishing
+
+        return self._begin(
+            settings,
+            lambda load, options: publishing.publish(
+                self, load, list(results or ()), options, timestamp_type
+            ),
+        )
+
+    def load(self, directory: str | None, settings: Mapping[str, Any], timestamp_type: str) -> Load:
+        """Says what to append of the rows that ``lineage-post build`` wrote."""
+        from lineage_post.bridge import publishing
+
+        return self._begin(
+            settings,
+            lambda load, options: publishing.load_files(
+                self, load, directory, options, timestamp_type
+            ),
+        )
+
+    def _begin(self, settings: Mapping[str, Any], work: Callable[[Load, Any], None]) -> Load:
+        load = Load(strict=settings.get("strict") is True)
+        try:
+            from lineage_post.options import options_from_mapping
+
+            options = options_from_mapping(settings, where="the var lineage_post")
+            if options.enabled:
+                work(load, options)
+        except Exception as error:
+            self._failed(load, error)
+        return load
+
+    def execute(self, load: Load, sql: str) -> None:
+        """Runs one statement of a load; after a failure the rest is left alone."""
+        if load.error is not None or load.warehouse is None:
+            return
+        try:
+            load.warehouse.execute(sql)
+        except Exception as error:
+            self._failed(load, error)
+
+    def finish(self, load: Load) -> None:
+        """Commits a load, or reports what went wrong with it."""
+        try:
+            if load.warehouse is not None and load.error is None:
+                load.warehouse.commit()
+                if load.summary:
+                    tell(load.summary)
+        except Exception as error:
+            self._failed(load, error)
+
+    def _failed(self, load: Load, error: Exception) -> None:
+        import traceback
+
+        load.error = f"lineage_post: {describe(error)}"
+        load.fails = load.strict
+        load.batches.clear()
+        detail("".join(traceback.format_exception(error)))
+        if load.warehouse is not None:
+            guarded(load.warehouse.rollback)
+        if not load.strict:
+            warn(f"{describe(error)}. Lineage of this run was not recorded.")
+
+    @property
+    def existence(self) -> Existence:
+        """What is known of relations from before they were built."""
+        if self._existence is None:
+            from lineage_post.bridge.observed import Existence
+
+            self._existence = Existence(self.manifest)
+        return self._existence
+
+    def before_node(self, unique_id: str) -> None:
+        """A node is about to be built."""
+        self.existence.look(unique_id, self.adapter)
+
+    def inject_last_exposures(self) -> None:
+        """The last run's exposures, before dbt selects nodes."""
+        from lineage_post.bridge import publishing
+
+        publishing.inject_last_exposures(self)
+
+    def after_docs(self, catalog_path: str) -> None:
+        """dbt docs generate has written its files."""
+        from lineage_post.bridge import publishing
+
+        guarded(lambda: publishing.decorate(self, Path(catalog_path).parent))

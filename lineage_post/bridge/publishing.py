@@ -1,0 +1,185 @@
+"""What the bridge does: a run's results to rows and exposures, rows of files, a docs site."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lineage_post.bridge import exposed, site
+from lineage_post.bridge.loading import Load, StatementBatch
+from lineage_post.bridge.observed import compiled_codes, observe
+from lineage_post.bridge.say import dbt_flags, detail, tell, warn
+from lineage_post.bridge.tracing import LiveTracer
+from lineage_post.bridge.warehouse import Warehouse
+from lineage_post.errors import LineageError
+from lineage_post.options import Options, options_from_mapping
+from lineage_post.publish import files
+from lineage_post.publish.load import Literals, batches
+from lineage_post.publish.prior import new_rows, removed_rows
+from lineage_post.publish.rows import rows_of
+from lineage_post.publish.run import Run
+from lineage_post.publish.tables import Rows
+from lineage_post.vocabulary import ExposureMode
+
+if TYPE_CHECKING:
+    from lineage_post.bridge.bridge import Bridge
+
+
+def publish(
+    bridge: Bridge, load: Load, results: Sequence[Any], options: Options, timestamp_type: str
+) -> None:
+    """Fills ``load`` with what this run adds, and puts the exposures into the live Manifest."""
+    from dbt_common.invocation import get_invocation_id
+
+    started = time.perf_counter()
+    config = bridge.adapter.config
+    run = observe(
+        results, get_invocation_id(), bridge.existence, dbt_flags(), str(config.project_root)
+    )
+    if not run.builds:
+        return
+    tracer = LiveTracer(bridge.manifest, bridge.adapter, options, bridge.target_path)
+    lineage = tracer.trace_run(run, compiled_codes(results))
+    detail(f"traced in {time.perf_counter() - started:.2f} s")
+    _expose(bridge, tracer, options)
+    rows = rows_of(lineage, run, exclude_packages=options.exclude_packages)
+    load.warehouse = Warehouse(bridge.adapter, bridge.manifest)
+    added = _prepare(load, rows, options, timestamp_type, bridge=bridge, run=run)
+    load.summary = _summary(added, lineage.nodes, time.perf_counter() - started)
+
+
+def load_files(
+    bridge: Bridge, load: Load, directory: str | None, options: Options, timestamp_type: str
+) -> None:
+    """Fills ``load`` with what the files of ``lineage-post build`` add."""
+    folder = Path(directory) if directory else bridge.target_path / files.DIRECTORY
+    rows = files.read_rows(folder)
+    now = datetime.now(timezone.utc).replace(tzinfo=None)
+    rows = replace(
+        rows,
+        refreshes=tuple(replace(r, recorded_at=r.recorded_at or now) for r in rows.refreshes),
+    )
+    load.warehouse = Warehouse(bridge.adapter, bridge.manifest)
+    added = _prepare(load, rows, options, timestamp_type)
+    load.summary = (
+        f"loaded {len(added.refreshes)} refreshes, {len(added.edges)} edges and "
+        f"{len(added.columns)} columns; the others were there."
+    )
+
+
+def inject_last_exposures(bridge: Bridge) -> None:
+    """Puts the last run's exposures into the Manifest, unless they are switched off since."""
+    entries = exposed.kept(bridge.target_path)
+    if entries and _options(bridge).exposures is not ExposureMode.NONE:
+        exposed.inject(bridge.manifest, entries)
+
+
+def decorate(bridge: Bridge, target_path: Path) -> None:
+    """Puts the lineage into the docs site that dbt has just written."""
+    from lineage_post.artifacts import read_catalog
+    from lineage_post.publish import docs
+    from lineage_post.publish.exposures import exposures_for
+
+    options = _options(bridge)
+    if not (options.enabled and options.docs):
+        return
+    tracer = LiveTracer(bridge.manifest, bridge.adapter, options, target_path)
+    lineage = tracer.trace_all(read_catalog(target_path / "catalog.json"))
+    docs.decorate(target_path, lineage, exposures=exposures_for(lineage, options))
+    site.keep_page(target_path)
+    tell("column lineage added to the docs site.")
+
+
+def _prepare(
+    load: Load,
+    rows: Rows,
+    options: Options,
+    timestamp_type: str,
+    *,
+    bridge: Bridge | None = None,
+    run: Run | None = None,
+) -> Rows:
+    warehouse = load.warehouse
+    assert warehouse is not None
+    if warehouse.missing:
+        raise LineageError(
+            f"there is no table {', '.join(warehouse.missing)}",
+            hint="Run `dbt run --select package:lineage_post` once",
+        )
+    literals = Literals(warehouse.adapter.type(), timestamp_type)
+    prior = warehouse.prior(rows, literals)
+    added = new_rows(rows, prior)
+    if bridge is not None and run is not None:
+        gone = removed_rows(
+            prior, run, _all_nodes(bridge.manifest), _packages(bridge.manifest), _latest(run)
+        )
+        added = replace(added, refreshes=added.refreshes + gone)
+    load.batches = [
+        StatementBatch(
+            str(warehouse.relations[batch.table]), ", ".join(batch.columns), batch.values
+        )
+        for batch in batches(added, literals, most_bytes=options.batch_bytes)
+    ]
+    return added
+
+
+def _expose(bridge: Bridge, tracer: LiveTracer, options: Options) -> None:
+    """This run's exposures; with nothing to expose it costs nothing."""
+    from lineage_post.publish.exposures import exposure_set, manifest_entry
+
+    entries: list[dict[str, Any]] = []
+    if options.exposures is not ExposureMode.NONE:
+        lineage = tracer.trace_exposed()
+        if lineage is not None:
+            found = exposure_set(lineage, options)
+            if found.warning:
+                warn(found.warning)
+            project = bridge.adapter.config.project_name
+            entries = [manifest_entry(spec, project) for spec in found.specs]
+    exposed.inject(bridge.manifest, entries)
+    exposed.keep(bridge.target_path, entries)
+
+
+def _options(bridge: Bridge) -> Options:
+    """The options where no macro hands them over: from dbt's own configuration."""
+    config = bridge.adapter.config
+    declared = dict(config.vars.to_dict())
+    scoped = declared.get(config.project_name)
+    if isinstance(scoped, Mapping):
+        declared.update(scoped)
+    declared.update(getattr(config, "cli_vars", None) or {})
+    settings = declared.get("lineage_post")
+    if not isinstance(settings, Mapping):
+        return Options()
+    return options_from_mapping(settings, where="the var lineage_post")
+
+
+def _all_nodes(manifest: Any) -> set[str]:
+    """Every resource of the project; a disabled one has not left it."""
+    sections = ("nodes", "sources", "exposures", "metrics", "semantic_models", "saved_queries")
+    found: set[str] = set(manifest.disabled)
+    for section in sections:
+        found.update(getattr(manifest, section, {}))
+    return found
+
+
+def _packages(manifest: Any) -> set[str]:
+    """The packages whose files dbt has parsed: all their nodes are in the Manifest."""
+    return {manifest.metadata.project_name, *(m.package_name for m in manifest.macros.values())}
+
+
+def _latest(run: Run) -> datetime:
+    return max(build.refreshed_at for build in run.builds.values())
+
+
+def _summary(added: Rows, nodes: Mapping[str, Any], seconds: float) -> str | None:
+    if not added.refreshes:
+        return None
+    return (
+        f"{len(added.refreshes)} refreshes recorded, {len({e.fingerprint for e in added.columns})}"
+        f" of them with new lineage ({len(added.edges)} edges), in {seconds:.1f} s."
+    )

@@ -1,0 +1,218 @@
+"""Traces from the live Manifest: what this run built, and as little more as that needs."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lineage_post.artifacts import CatalogTable, Project, project_from_manifest, read_seed_headers
+from lineage_post.bridge.compiling import InProcessCompiler
+from lineage_post.bridge.say import describe, detail
+from lineage_post.bridge.warehouse import columns_in_warehouse
+from lineage_post.publish.run import Run
+from lineage_post.vocabulary import ExposureMode, Status
+
+if TYPE_CHECKING:
+    from lineage_post.cache import Cache
+    from lineage_post.lineage import Lineage
+    from lineage_post.options import Options
+
+#: Below ``target/``: the columns that the warehouse reported, by unique_id.
+COLUMNS = Path("lineage_post") / "columns.json"
+CACHE = Path("lineage_post") / "cache"
+#: A star that lists columns: not ``count(*)``, not a product.
+_STAR = re.compile(r"(?:select|distinct|,|\.)\s*\*", re.IGNORECASE)
+_TRACED = frozenset({Status.SUCCESS, Status.SAMPLE})
+_READABLE = ("model", "snapshot", "seed", "source")
+
+
+class LiveTracer:
+    """Traces the nodes of one dbt command."""
+
+    def __init__(self, manifest: Any, adapter: Any, options: Options, target_path: Path) -> None:
+        self.manifest = manifest
+        self.adapter = adapter
+        self.options = options
+        self.target_path = target_path
+        self.project: Project = project_from_manifest(manifest)
+        self.catalog: dict[str, CatalogTable] = {}
+
+    def trace_run(self, run: Run, codes: Mapping[str, str]) -> Lineage:
+        """The lineage of what the run built, and of the inputs that no run builds."""
+        is_sample = any(b.status is Status.SAMPLE for b in run.builds.values())
+        built = {n for n, build in run.builds.items() if build.status in _TRACED}
+        compiler = InProcessCompiler(self.manifest, self.adapter.config, plain=is_sample)
+        known = {} if is_sample else dict(codes)
+        wanted = self._with_ephemerals(built)
+        missing = [
+            n for n in sorted(wanted) if not known.get(n) and (is_sample or not self._code(n))
+        ]
+        known.update(compiler.compile(missing))
+        self.project = self.project.with_compiled(known)
+        self.catalog.update(self._columns(self._inputs(wanted) - built, wanted))
+        return self._trace(wanted | self._unbuilt(wanted) | self._consumers(built))
+
+    def trace_exposed(self) -> Lineage | None:
+        """The lineage of the columns to expose and all their ancestors; None if there are none."""
+        wanted = self._exposed_nodes()
+        if not wanted:
+            return None
+        for unique_id in list(wanted):
+            wanted |= self._ancestors(unique_id)
+        compiler = InProcessCompiler(self.manifest, self.adapter.config, plain=False)
+        missing = [n for n in sorted(wanted) if not self._code(n)]
+        self.project = self.project.with_compiled(compiler.compile(missing))
+        sources = {n for n in wanted if self._type(n) == "source"} - self.catalog.keys()
+        self.catalog.update(self._columns(sources, wanted))
+        return self._trace(wanted)
+
+    def trace_all(self, catalog: Mapping[str, CatalogTable]) -> Lineage:
+        """The lineage of the whole project, compiled by this command."""
+        self.catalog.update(catalog)
+        return self._trace(None)
+
+    def _trace(self, only: Collection[str] | None) -> Lineage:
+        from lineage_post.lineage import trace_project
+
+        # Unless the user says so no process is started from inside dbt's own.
+        options = replace(self.options, processes=self.options.processes or 1)
+        lineage = trace_project(
+            self.project,
+            catalog=self.catalog,
+            options=options,
+            seed_headers=read_seed_headers(
+                self.project, project_dir=Path(str(self.adapter.config.project_root))
+            ),
+            cache=self.cache,
+            only=only,
+        )
+        self.cache.save()
+        return lineage
+
+    @cached_property
+    def cache(self) -> Cache:
+        """The traces of earlier runs, or an empty cache where the option is off."""
+        from lineage_post.cache import Cache
+        from lineage_post.lineage.run import ENGINE
+
+        return Cache.open(self.target_path / CACHE, ENGINE) if self.options.cache else Cache()
+
+    def _type(self, unique_id: str) -> str:
+        node = self.project.nodes.get(unique_id)
+        return node.resource_type if node else ""
+
+    def _code(self, unique_id: str) -> str | None:
+        node = self.project.nodes.get(unique_id)
+        return node.compiled_code if node else None
+
+    def _inputs(self, unique_ids: Iterable[str]) -> set[str]:
+        return {
+            parent
+            for unique_id in unique_ids
+            for parent in self.project.nodes[unique_id].depends_on
+            if self._type(parent) in _READABLE
+        }
+
+    def _with_ephemerals(self, built: set[str]) -> set[str]:
+        """The built nodes and the ephemeral models that were inlined into them."""
+        nodes = self.project.nodes
+        found = {n for n in built if n in nodes}
+        queue = sorted(found)
+        while queue:
+            for parent in self._inputs([queue.pop()]):
+                if parent not in found and nodes[parent].is_ephemeral:
+                    found.add(parent)
+                    queue.append(parent)
+        return found
+
+    def _unbuilt(self, wanted: set[str]) -> set[str]:
+        return {n for n in self._inputs(wanted) if self._type(n) in ("source", "seed")}
+
+    def _consumers(self, built: set[str]) -> set[str]:
+        return {
+            n.unique_id
+            for n in self.project.nodes.values()
+            if n.resource_type not in (*_READABLE, "test", "unit_test", "operation", "analysis")
+            and not built.isdisjoint(n.depends_on)
+        }
+
+    def _ancestors(self, unique_id: str) -> set[str]:
+        found: set[str] = set()
+        queue = [unique_id]
+        while queue:
+            for parent in self._inputs([queue.pop()]) - found:
+                found.add(parent)
+                queue.append(parent)
+        return found
+
+    def _exposed_nodes(self) -> set[str]:
+        mode, nodes = self.options.exposures, self.project.nodes.values()
+        own = [
+            n for n in nodes if n.resource_type in _READABLE and n.package_name != "lineage_post"
+        ]
+        if mode is ExposureMode.MARKED:
+            return {n.unique_id for n in own if any(_is_marked(c.meta) for c in n.columns)}
+        built = [n for n in own if n.resource_type in ("model", "snapshot")]
+        if mode is ExposureMode.PUBLIC:
+            return {n.unique_id for n in built if n.access == "public"}
+        read = {parent for n in built for parent in n.depends_on}
+        return {n.unique_id for n in built if n.unique_id not in read}
+
+    def _columns(self, unique_ids: set[str], readers: set[str]) -> dict[str, CatalogTable]:
+        """Columns of relations that are read and not traced.
+
+        The warehouse is asked for what it was never asked for, and for what a star reads, since
+        that is where a column that came since would be missed.
+        """
+        asked = {n for n in unique_ids if not self.project.nodes[n].is_ephemeral}
+        remembered = self._remembered()
+        starred = self._read_by_star(readers)
+        fresh = sorted(n for n in asked if n in starred or n not in remembered)
+        found = {n: remembered[n] for n in asked if n in remembered}
+        if fresh:
+            objects = [self._object(n) for n in fresh]
+            found.update(columns_in_warehouse(self.adapter, [o for o in objects if o is not None]))
+            self._remember({**remembered, **found})
+        return found
+
+    def _read_by_star(self, readers: set[str]) -> set[str]:
+        starred = {n for n in readers if _STAR.search(self._code(n) or "")}
+        return self._inputs(starred)
+
+    def _object(self, unique_id: str) -> Any:
+        return self.manifest.nodes.get(unique_id) or self.manifest.sources.get(unique_id)
+
+    def _remembered(self) -> dict[str, CatalogTable]:
+        path = self.target_path / COLUMNS
+        try:
+            stored = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+            return {
+                n: CatalogTable(n, dict(entry["columns"]))
+                for n, entry in stored.items()
+                if n in self.project.nodes
+                and entry["relation"] == self.project.nodes[n].relation_name
+            }
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            detail(f"{path} ignored: {describe(error)}")
+            return {}
+
+    def _remember(self, tables: Mapping[str, CatalogTable]) -> None:
+        path = self.target_path / COLUMNS
+        path.parent.mkdir(parents=True, exist_ok=True)
+        stored = {
+            n: {"relation": self.project.nodes[n].relation_name, "columns": dict(t.columns)}
+            for n, t in sorted(tables.items())
+        }
+        partial = path.with_suffix(".partial")
+        partial.write_text(json.dumps(stored, ensure_ascii=False), "utf-8", newline="\n")
+        partial.replace(path)
+
+
+def _is_marked(meta: Mapping[str, Any]) -> bool:
+    settings = meta.get("lineage")
+    return isinstance(settings, Mapping) and settings.get("expose") is True

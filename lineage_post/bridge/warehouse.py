@@ -1,0 +1,190 @@
+"""What the hook asks of the warehouse, and what it runs there: through dbt's adapter."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from lineage_post.artifacts import CatalogTable
+from lineage_post.publish.load import Literals
+from lineage_post.publish.prior import CURRENT, WITHDRAWN, Prior, PriorRefresh
+from lineage_post.publish.tables import TABLES, Rows
+
+_PRIOR_COLUMNS = (
+    "node",
+    "producer",
+    "run_id",
+    "refreshed_at",
+    "status",
+    "definition_version",
+    "fingerprint",
+    "last_known_fingerprint",
+    "state",
+)
+#: Values in one IN list.
+_MOST_VALUES = 500
+
+
+class Warehouse:
+    """The base tables of one project, read and written on dbt's current connection.
+
+    ``missing`` are the base tables that do not exist yet.
+    """
+
+    def __init__(self, adapter: Any, manifest: Any) -> None:
+        self.adapter = adapter
+        self.relations: dict[str, Any] = {}
+        for table in TABLES:
+            node = manifest.nodes.get(f"model.lineage_post.{table}")
+            relation = node and adapter.get_relation(node.database, node.schema, node.alias)
+            if relation is not None:
+                self.relations[table] = relation
+        self.missing = tuple(table for table in TABLES if table not in self.relations)
+
+    def prior(self, rows: Rows, literals: Literals) -> Prior:
+        """What is there already of these rows, and the last refresh of every node."""
+        refreshes = tuple(self._last_refreshes(literals))
+        have = {r.fingerprint for r in refreshes if r.fingerprint}
+        wanted = {r.fingerprint for r in rows.refreshes if r.fingerprint}
+        if refreshes:
+            have |= self._committed_fingerprints(wanted - have, literals)
+        versions = {(r.node, r.definition_version or "") for r in refreshes}
+        asked = {(n.node, n.definition_version) for n in rows.nodes} - versions
+        return Prior(
+            refreshes=refreshes,
+            fingerprints=frozenset(have),
+            definitions=frozenset(versions | self._committed_definitions(asked, literals)),
+            keys=frozenset(self._keys({r.run_id for r in rows.refreshes}, literals)),
+        )
+
+    def _last_refreshes(self, literals: Literals) -> Iterator[PriorRefresh]:
+        columns = ", ".join(_PRIOR_COLUMNS)
+        statuses = ", ".join(literals.text(s) for s in sorted(CURRENT | WITHDRAWN))
+        for row in self.query(
+            f"select {columns} from ("
+            f"select {columns}, row_number() over ("
+            "partition by node, producer order by refreshed_at desc, run_id desc) as age"
+            f" from {self.relations['lineage_refreshes']} where status in ({statuses})"
+            ") as ordered where age = 1"
+        ):
+            values = dict(zip(_PRIOR_COLUMNS, row, strict=True))
+            yield PriorRefresh(**{**values, "refreshed_at": _naive(values["refreshed_at"])})
+
+    def _committed_fingerprints(self, asked: Collection[str], literals: Literals) -> set[str]:
+        return {
+            row[0] for row in self._matching("lineage_refreshes", "fingerprint", asked, literals)
+        }
+
+    def _committed_definitions(
+        self, asked: Collection[tuple[str, str]], literals: Literals
+    ) -> set[tuple[str, str]]:
+        versions = {version for _, version in asked}
+        key = "node, definition_version"
+        found = self._matching("lineage_nodes", key, versions, literals, "definition_version")
+        return {(row[0], row[1]) for row in found}
+
+    def _keys(self, run_ids: Collection[str], literals: Literals) -> Iterator[tuple[str, str, str]]:
+        key = "run_id, node, producer"
+        for row in self._matching("lineage_refreshes", key, run_ids, literals, "run_id"):
+            yield row[0], row[1], row[2]
+
+    def _matching(
+        self,
+        table: str,
+        columns: str,
+        values: Collection[str],
+        literals: Literals,
+        column: str | None = None,
+    ) -> Iterator[Sequence[Any]]:
+        for chunk in _chunks(sorted(values), _MOST_VALUES):
+            listed = ", ".join(map(literals.text, chunk))
+            yield from self.query(
+                f"select distinct {columns} from {self.relations[table]}"
+                f" where {column or columns} in ({listed})"
+            )
+
+    def query(self, sql: str) -> Iterator[Sequence[Any]]:
+        """The rows of a query."""
+        _, table = self.adapter.execute(sql, auto_begin=True, fetch=True)
+        return iter([tuple(row.values()) for row in table.rows])
+
+    def execute(self, sql: str) -> None:
+        """Runs a statement inside the open transaction; a long one is not logged whole."""
+        add_query = getattr(self.adapter, "add_query", None)
+        if add_query is None:
+            self.adapter.execute(sql, auto_begin=True, fetch=False)
+        else:
+            add_query(sql, auto_begin=True, abridge_sql_log=True)
+
+    def commit(self) -> None:
+        """Commits, where a transaction is open."""
+        connection = self.adapter.connections.get_if_exists()
+        if connection is not None and getattr(connection, "transaction_open", False):
+            self.adapter.commit_if_has_connection()
+
+    def rollback(self) -> None:
+        """Rolls back, where a transaction is open."""
+        self.adapter.connections.rollback_if_open()
+
+
+def columns_in_warehouse(adapter: Any, nodes: Iterable[Any]) -> dict[str, CatalogTable]:
+    """The columns of relations, as the warehouse reports them; absent ones are left out."""
+    named = {n.unique_id: n for n in nodes if _is_table_name(n)}
+    found: dict[str, CatalogTable] = {}
+    if named:
+        wanted = [adapter.Relation.create_from(adapter.config, node) for node in named.values()]
+        schemas = frozenset((r.database, r.schema) for r in wanted)
+        table, _ = adapter.get_filtered_catalog(list(named.values()), schemas, set(wanted))
+        columns = _columns_by_name(dict(zip(table.column_names, row, strict=True)) for row in table)
+        for unique_id, relation in zip(named, wanted, strict=True):
+            types = columns.get(_key(relation.database, relation.schema, relation.identifier))
+            if types:
+                found[unique_id] = CatalogTable(unique_id, types)
+    for node in nodes:
+        if node.unique_id not in named and adapter.type() == "duckdb":
+            found.update(_columns_of_file(adapter, node))
+    return found
+
+
+def _columns_by_name(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, ...], dict[str, str]]:
+    listed: dict[tuple[str, ...], list[tuple[int, str, str]]] = {}
+    for row in rows:
+        key = _key(row["table_database"], row["table_schema"], row["table_name"])
+        column = (int(row["column_index"]), str(row["column_name"]), str(row["column_type"]))
+        listed.setdefault(key, []).append(column)
+    return {key: {n: t for _, n, t in sorted(columns)} for key, columns in listed.items()}
+
+
+def _columns_of_file(adapter: Any, node: Any) -> dict[str, CatalogTable]:
+    """dbt-duckdb lets a source stand for a file or a function; asking it is the only way."""
+    name = node.relation_name
+    if not name:
+        return {}
+    try:
+        columns = adapter.get_column_schema_from_query(f"select * from {name} limit 0")
+    except Exception:
+        return {}
+    types = {str(column.name): str(column.dtype) for column in columns}
+    return {node.unique_id: CatalogTable(node.unique_id, types)} if types else {}
+
+
+def _is_table_name(node: Any) -> bool:
+    name = node.relation_name
+    return bool(name) and "(" not in name and not name.startswith("'")
+
+
+def _key(*parts: Any) -> tuple[str, ...]:
+    return tuple(str(part or "").casefold() for part in parts)
+
+
+def _naive(value: Any) -> datetime:
+    found = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
+    return found.replace(tzinfo=None)
+
+
+def _chunks(values: Sequence[str], size: int) -> Iterator[list[str]]:
+    iterator = iter(values)
+    while chunk := list(islice(iterator, size)):
+        yield chunk
