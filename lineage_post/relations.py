@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from lineage_post.artifacts import Node, Project, RelationName
-from lineage_post.artifacts.names import folded, parse_relation_name
+from lineage_post.artifacts.names import parse_relation_name
 
 #: Relations dbt makes for a moment while it builds a node; they stand for that node (case IN-07).
 _TEMPORARY = re.compile(r"__dbt_(?:tmp|new|backup|old|temp)\w*$", re.IGNORECASE)
@@ -20,7 +20,7 @@ class Relations:
 
     ``find(("dev", "main", "orders"))`` is ``"model.shop.orders"``; so is the name it has in the
     environment that is deferred to. Two nodes of one relation (a source that is really a model's
-    table) are twins: a name finds the one that builds it, ``as_read_by`` the one a reader means.
+    table) are twins, and a name finds the one that builds it.
     """
 
     def __init__(self, project: Project) -> None:
@@ -28,6 +28,7 @@ class Relations:
         self._ids: dict[tuple[str, ...], str] = {}
         self._spelled: dict[tuple[str, ...], str] = {}
         self._twins: dict[str, list[str]] = {}
+        self._builders: dict[str, str] = {}
         for node in sorted(project.nodes.values(), key=_builder_first):
             for parts in _names(node, project.adapter_type):
                 self._add(parts, node.unique_id)
@@ -39,6 +40,7 @@ class Relations:
         twins = self._twins.setdefault(first, [first])
         if unique_id not in twins:
             twins.append(unique_id)
+        self._builders.setdefault(unique_id, first)
 
     def names(self) -> Iterator[tuple[tuple[str, ...], str]]:
         """Every name, in its stored spelling, with the node it stands for."""
@@ -49,27 +51,31 @@ class Relations:
         exact = self._spelled.get(tuple(parts))
         if exact is not None:
             return exact
-        cleaned = (*parts[:-1], _TEMPORARY.sub("", parts[-1]))
-        return self._ids.get(tuple(part.casefold() for part in cleaned))
+        return self._ids.get(tuple(part.casefold() for part in without_temporary(parts)))
 
     def twins(self, unique_id: str) -> tuple[str, ...]:
         """Other nodes of the same relation that ``unique_id`` builds."""
         return tuple(self._twins.get(unique_id, (unique_id,))[1:])
 
-    def as_read_by(self, unique_id: str, depends_on: Collection[str]) -> str:
-        """The twin that a reader with these dependencies means by the relation."""
-        if unique_id in depends_on:
-            return unique_id
-        return next((twin for twin in self.twins(unique_id) if twin in depends_on), unique_id)
+    def builder(self, unique_id: str) -> str:
+        """The node that builds the relation of ``unique_id``: mostly that node itself."""
+        return self._builders.get(unique_id, unique_id)
 
-    def external_id(self, parts: Sequence[str]) -> str:
-        """The id of a relation no node is: ``external.<database>.<schema>.<identifier>``."""
-        return ".".join(("external", *parts))
 
-    def external_name(self, parts: Sequence[str]) -> RelationName:
-        """The name of an external relation; parts its SQL leaves out are None."""
-        padded = (None,) * (3 - len(parts)) + tuple(parts)
-        return RelationName(padded[-3], padded[-2], str(padded[-1]))
+def external_id(parts: Sequence[str]) -> str:
+    """The id of a relation no node is: ``external.<database>.<schema>.<identifier>``."""
+    return ".".join(("external", *parts))
+
+
+def external_name(parts: Sequence[str]) -> RelationName:
+    """The name of an external relation; parts that its SQL leaves out are None."""
+    padded = (None,) * (3 - len(parts)) + tuple(parts)
+    return RelationName(padded[-3], padded[-2], str(padded[-1]))
+
+
+def without_temporary(parts: Sequence[str]) -> tuple[str, ...]:
+    """The relation that a name like ``orders__dbt_tmp`` is being built for."""
+    return (*parts[:-1], _TEMPORARY.sub("", parts[-1]))
 
 
 def is_temporary(identifier: str) -> bool:
@@ -91,6 +97,3 @@ def _names(node: Node, adapter_type: str) -> Iterator[tuple[str, ...]]:
     # dbt-duckdb lets a source stand for a file: its name is 'orders.csv', quotes and all.
     if node.relation_name and parse_relation_name(node.relation_name, adapter_type) is None:
         yield (node.relation_name.strip("'"),)
-
-
-__all__ = ["Relations", "folded", "is_temporary"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
 
 from lineage_post.artifacts import CatalogTable, Node
+from lineage_post.artifacts.access import texts
+from lineage_post.relations import without_temporary
 from lineage_post.trace.schema_index import Entry, SchemaIndex
 from lineage_post.vocabulary import Word
 
@@ -24,37 +24,42 @@ class Learned(Word):
     NOWHERE = "nowhere"
 
 
-@dataclass(frozen=True)
 class Columns:
-    """The columns of one relation: name -> data type or None, in order.
+    """The columns of one relation: ``types`` is name -> data type or None, in order.
 
-    ``complete`` False: there may be columns that are not listed.
+    ``complete`` False: there may be columns that are not listed. ``digest`` is a hash of all that
+    a reader can see of the relation. From JSON it is read only when the types are looked at.
     """
 
-    types: Mapping[str, str | None]
-    learned: Learned
-    complete: bool
+    __slots__ = ("_json", "_types", "complete", "digest", "learned")
 
-    @cached_property
-    def digest(self) -> str:
-        """A hash of all that a reader of the relation can see of it."""
-        return digest_of(self.to_json(), self.complete)
-
-    def to_json(self) -> str:
-        return json.dumps(list(self.types.items()), ensure_ascii=False, separators=(",", ":"))
+    def __init__(self, types: Mapping[str, str | None], learned: Learned, complete: bool) -> None:
+        self._types: Mapping[str, str | None] | None = types
+        self._json = json.dumps(list(types.items()), ensure_ascii=False, separators=(",", ":"))
+        self.learned = learned
+        self.complete = complete
+        text = f"{int(complete)}{self._json}".encode("utf-8", "surrogatepass")
+        self.digest = hashlib.sha256(text).hexdigest()[:24]
 
     @classmethod
-    def from_json(cls, text: str, learned: Learned, complete: bool) -> Columns:
-        return cls(dict(json.loads(text)), learned, complete)
+    def from_json(cls, text: str, digest: str, learned: Learned, complete: bool) -> Columns:
+        """The columns whose ``to_json()`` and digest were kept."""
+        columns = cls.__new__(cls)
+        columns._types, columns._json = None, text
+        columns.digest, columns.learned, columns.complete = digest, learned, complete
+        return columns
+
+    @property
+    def types(self) -> Mapping[str, str | None]:
+        if self._types is None:
+            self._types = dict(json.loads(self._json))
+        return self._types
+
+    def to_json(self) -> str:
+        return self._json
 
 
 NO_COLUMNS = Columns({}, Learned.NOWHERE, complete=False)
-
-
-def digest_of(columns_json: str, complete: bool) -> str:
-    """The hash of a relation's columns, from their JSON form."""
-    text = f"{int(complete)}{columns_json}"
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
 def static_columns(
@@ -69,10 +74,22 @@ def static_columns(
         return typed(header, Learned.SEED, catalog, node)
     if catalog is not None:
         return Columns(dict(catalog.columns), Learned.CATALOG, complete=True)
-    if node.columns:
-        declared = {column.name: column.data_type for column in node.columns}
-        return Columns(declared, Learned.DECLARED, complete=False)
-    return NO_COLUMNS
+    declared = {column.name: column.data_type for column in node.columns}
+    for name, data_type in declared_outputs(node):
+        declared.setdefault(name, data_type)
+    return Columns(declared, Learned.DECLARED, complete=False) if declared else NO_COLUMNS
+
+
+def declared_outputs(node: Node) -> list[tuple[str, str | None]]:
+    """The outputs of a contract in ``meta: lineage``: a list of names, name -> type, or ``"*"``."""
+    lineage = node.meta.get("lineage")
+    outputs = lineage.get("outputs") if isinstance(lineage, Mapping) else None
+    if isinstance(outputs, Mapping):
+        return [(str(name), str(t) if t else None) for name, t in outputs.items()]
+    if outputs == "*":
+        return [(column.name, column.data_type) for column in node.columns]
+    types = {column.name.casefold(): column.data_type for column in node.columns}
+    return [(name, types.get(name.casefold())) for name in texts(outputs)]
 
 
 def typed(
@@ -97,9 +114,7 @@ class ProjectIndex(SchemaIndex):
     All names are there from the start; columns only for the relations that are ``shown``.
     """
 
-    def __init__(
-        self, dialect: str | None, names: Iterable[tuple[tuple[str, ...], str]]
-    ) -> None:
+    def __init__(self, dialect: str | None, names: Iterable[tuple[tuple[str, ...], str]]) -> None:
         super().__init__(dialect)
         self._names: dict[str, list[tuple[str, ...]]] = {}
         self._shown: dict[str, str] = {}
@@ -120,6 +135,11 @@ class ProjectIndex(SchemaIndex):
             self._shown[key] = columns.digest
             for parts in self._names.get(key, ()):
                 self.add(parts, columns.types, key=key, complete=columns.complete)
+
+    def key_of(self, parts: tuple[str, ...]) -> str | None:
+        """The node a name in SQL stands for, None where it is none of the project's."""
+        entry = self.find(parts) or self.find(without_temporary(parts))
+        return entry.key if entry is not None else None
 
     def digest(self, key: str) -> str:
         """The hash of the columns that are shown of a relation; empty if none are."""

@@ -4,7 +4,7 @@ The canonical JSON is ``[unique_id, state, reason, columns, edges]`` without whi
 A column is the list of its stored values ``[column_name, ordinal, data_type, state, reason,
 expression]``; an edge is ``[from_node, from_column, from_field, to_node, to_column, type, subtype,
 masking, certainty, expression, ops]`` with ops ``[{"name", "kind"}, ...]``. Both lists are sorted.
-The fingerprint is the SHA-256 of that text; the stored form adds the columns' details and is packed.
+The fingerprint is the SHA-256 of that text; the stored form, packed, adds the columns' details.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def packed_node(
 
 def count_states(columns: Iterable[ColumnLineage]) -> tuple[int, int, int]:
     """How many columns are known, partial and unknown. An unexpanded star counts as one."""
-    counts = {state: 0 for state in State}
+    counts = dict.fromkeys(State, 0)
     for column in columns:
         if column.name is not None:
             counts[column.state] += 1

@@ -1,0 +1,292 @@
+"""The graph of all columns: upstream, downstream, reach and cycles.
+
+Beside columns it has the rows of each node, a column ``None``. Four kinds of arcs:
+
+    (source, a) -> (target, b)      an edge with a target column
+    (source, a) -> (target, None)   a dataset-level edge: a decides which rows the target has
+    (node, None) -> (node, c)       its rows decide the values of every column, on demand
+    (node, None) -> (reader, None)  the rows a node has decide the rows of what reads it
+
+So readers of an ephemeral model's dataset-level edges walk through it like through any other node.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from typing import Protocol
+
+from lineage_post.artifacts import Project
+from lineage_post.errors import SelectionError
+from lineage_post.lineage.values import Edge, NodeLineage
+from lineage_post.vocabulary import EdgeType, Word
+
+#: (unique_id, column name); None for the rows of the node.
+Column = tuple[str, "str | None"]
+Arc = tuple[Column, tuple[Edge, ...], int]
+
+#: A cycle that crosses one of these is a feedback with a time lag, not an error.
+MATERIALIZED = frozenset(
+    {"table", "incremental", "snapshot", "seed", "materialized_view", "dynamic_table"}
+)
+
+
+class HasNodes(Protocol):
+    """What a graph is made of: the nodes of a Lineage, and its project for materializations."""
+
+    @property
+    def nodes(self) -> Mapping[str, NodeLineage]: ...
+    @property
+    def project(self) -> Project: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A column on the way from the one that was asked for, ``depth`` nodes away.
+
+    ``column`` None stands for the rows of the node. ``edges`` lead from here towards the column
+    asked for; there are none where only rows go from one node to the next. ``is_value`` says that
+    a way of DIRECT edges alone leads here.
+    """
+
+    node: str
+    column: str | None
+    depth: int
+    edges: tuple[Edge, ...]
+    is_value: bool
+
+
+class CycleKind(Word):
+    """``feedback`` crosses a materialized node, so it is a time lag; ``error`` does not."""
+
+    FEEDBACK = "feedback"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Cycle:
+    """Columns that each depend on all others of the cycle, sorted."""
+
+    columns: tuple[Column, ...]
+    kind: CycleKind
+
+
+class ColumnGraph:
+    """The edges of all nodes in both directions, gathered once: ``ColumnGraph(lineage)``."""
+
+    def __init__(self, lineage: HasNodes) -> None:
+        self._nodes = lineage.nodes
+        self._project = lineage.project
+        self._into: dict[Column, list[Edge]] = {}
+        self._out_of: dict[Column, list[Edge]] = {}
+        self._columns: dict[str, dict[str, None]] = {}
+        self._readers: dict[str, list[str]] = {}
+        for unique_id, node in lineage.nodes.items():
+            self._add(unique_id, node)
+
+    def _add(self, unique_id: str, node: NodeLineage) -> None:
+        names = self._columns.setdefault(unique_id, {})
+        names.update((c.name, None) for c in node.columns if c.is_column and c.name)
+        for edge in node.edges:
+            self._into.setdefault((unique_id, edge.to_column), []).append(edge)
+            self._out_of.setdefault((edge.from_node, edge.from_column), []).append(edge)
+            self._columns.setdefault(edge.from_node, {}).setdefault(edge.from_column)
+        for parent in node.inputs:
+            self._readers.setdefault(parent, []).append(unique_id)
+
+    def columns(self, node: str) -> Sequence[str]:
+        """The columns of a node in order, then those only its readers speak of."""
+        return list(self._columns.get(node, ()))
+
+    def edges_into(self, node: str, column: str | None) -> Sequence[Edge]:
+        """The edges of one column; with None the dataset-level edges of the node."""
+        return self._into.get((node, column), ())
+
+    def edges_out_of(self, node: str, column: str) -> Sequence[Edge]:
+        """The edges that readers make from a column, dataset-level ones included."""
+        return self._out_of.get((node, column), ())
+
+    def readers(self, node: str) -> Sequence[str]:
+        """The nodes that read a node."""
+        return self._readers.get(node, ())
+
+    def find(self, node: str, column: str) -> Column:
+        """The column of this name, exact, else the only one but for case.
+
+        Raises SelectionError with near names where there is none.
+        """
+        if node not in self._columns:
+            near = get_close_matches(node, list(self._columns), n=3)
+            raise SelectionError(f"there is no node {node!r}", hint=_near(near))
+        names = self._columns[node]
+        if column in names:
+            return node, column
+        folded = [name for name in names if name.casefold() == column.casefold()]
+        if len(folded) == 1:
+            return node, folded[0]
+        near = get_close_matches(column, list(names), n=3, cutoff=0.5)
+        raise SelectionError(f"{node} has no column {column!r}", hint=_near(near))
+
+    def upstream(
+        self, node: str, column: str, *, depth: int | None = None, indirect: bool = False
+    ) -> list[Step]:
+        """What a column is computed from, nearest first; with ``indirect`` also what decides its
+        rows, branches and windows."""
+        return self._steps(self.find(node, column), self._arcs_up, depth, indirect)
+
+    def downstream(
+        self, node: str, column: str, *, depth: int | None = None, indirect: bool = False
+    ) -> list[Step]:
+        """What is computed from a column, nearest first; with ``indirect`` also what it decides."""
+        return self._steps(self.find(node, column), self._arcs_down, depth, indirect)
+
+    def reach(self, node: str, column: str, *, indirect: bool = True) -> frozenset[Column]:
+        """All columns, and rows of nodes, that a column has an influence on."""
+        start = self.find(node, column)
+        return frozenset(self._walk(start, self._arcs_down, None, indirect))
+
+    def feeding_nodes(self, node: str, column: str) -> frozenset[str]:
+        """The nodes that feed a column's value or decide its rows, its own node among them."""
+        start = self.find(node, column)
+        found = self._walk(start, self._arcs_up, None, True)
+        return frozenset({node, *(unique_id for unique_id, _ in found)})
+
+    def _steps(
+        self,
+        start: Column,
+        arcs: Callable[[Column, bool], Iterator[Arc]],
+        depth: int | None,
+        indirect: bool,
+    ) -> list[Step]:
+        values = self._walk(start, arcs, depth, False)
+        found = self._walk(start, arcs, depth, True) if indirect else values
+        steps = [
+            Step(node, column, distance, edges, (node, column) in values)
+            for (node, column), (distance, edges) in found.items()
+        ]
+        return sorted(steps, key=lambda s: (s.depth, s.node, s.column is not None, s.column or ""))
+
+    def _walk(
+        self,
+        start: Column,
+        arcs: Callable[[Column, bool], Iterator[Arc]],
+        depth: int | None,
+        indirect: bool,
+    ) -> dict[Column, tuple[int, tuple[Edge, ...]]]:
+        """Everything that can be reached, with its distance and the edges that led there first.
+
+        An arc within a node costs nothing, so the queue is one of zeros and ones. The start is in
+        the answer only where a cycle leads back to it.
+        """
+        found: dict[Column, tuple[int, tuple[Edge, ...]]] = {}
+        queue: deque[tuple[Column, int]] = deque([(start, 0)])
+        done: set[Column] = set()
+        while queue:
+            column, distance = queue.popleft()
+            if column in done:
+                continue
+            done.add(column)
+            for other, edges, cost in arcs(column, indirect):
+                far = distance + cost
+                if (depth is not None and far > depth) or found.get(other, (far + 1,))[0] <= far:
+                    continue
+                found[other] = (far, edges)
+                if cost:
+                    queue.append((other, far))
+                else:
+                    queue.appendleft((other, far))
+        return found
+
+    def _arcs_up(self, column: Column, indirect: bool) -> Iterator[Arc]:
+        node, name = column
+        yield from _grouped(self._into.get(column, ()), _source_of, indirect)
+        if not indirect:
+            return
+        if name is not None:
+            yield (node, None), (), 0
+        else:
+            lineage = self._nodes.get(node)
+            for parent in lineage.inputs if lineage is not None else ():
+                yield (parent, None), (), 1
+
+    def _arcs_down(self, column: Column, indirect: bool) -> Iterator[Arc]:
+        node, name = column
+        if name is not None:
+            yield from _grouped(self._out_of.get(column, ()), _target_of, indirect)
+        elif indirect:
+            for other in self._columns.get(node, ()):
+                yield (node, other), (), 0
+            for reader in self._readers.get(node, ()):
+                yield (reader, None), (), 1
+
+    @cached_property
+    def cycles(self) -> tuple[Cycle, ...]:
+        """Columns that depend on themselves, by whatever kind of edge; largest cycle each."""
+        found = []
+        for component in self._components():
+            nodes = {node for node, _ in component}
+            lagged = any(self._is_materialized(node) for node in nodes)
+            kind = CycleKind.FEEDBACK if lagged else CycleKind.ERROR
+            columns = sorted(component, key=lambda c: (c[0], c[1] or ""))
+            found.append(Cycle(tuple(columns), kind))
+        return tuple(sorted(found, key=lambda c: [(n, x or "") for n, x in c.columns]))
+
+    def _components(self) -> list[set[Column]]:
+        import networkx  # Loading it takes longer than most answers.
+
+        tables: networkx.DiGraph[str] = networkx.DiGraph()
+        for (node, _), edges in self._into.items():
+            tables.add_edges_from((edge.from_node, node) for edge in edges)
+        found: list[set[Column]] = []
+        for nodes in networkx.strongly_connected_components(tables):
+            if len(nodes) == 1 and not tables.has_edge(*(tuple(nodes) * 2)):
+                continue
+            graph: networkx.DiGraph[Column] = networkx.DiGraph()
+            for start in self._all_columns(nodes):
+                for other, _, _ in self._arcs_down(start, True):
+                    if other[0] in nodes:
+                        graph.add_edge(start, other)
+            for component in networkx.strongly_connected_components(graph):
+                only = next(iter(component))
+                if len(component) > 1 or graph.has_edge(only, only):
+                    found.append(component)
+        return found
+
+    def _all_columns(self, nodes: Iterable[str]) -> Iterator[Column]:
+        for node in nodes:
+            yield node, None
+            for name in self._columns.get(node, ()):
+                yield node, name
+
+    def _is_materialized(self, unique_id: str) -> bool:
+        node = self._project.nodes.get(unique_id)
+        if node is None:
+            return False
+        return node.resource_type == "seed" or node.materialized in MATERIALIZED
+
+
+def _source_of(edge: Edge) -> Column:
+    return edge.from_node, edge.from_column
+
+
+def _target_of(edge: Edge) -> Column:
+    return edge.to_node, edge.to_column
+
+
+def _grouped(edges: Iterable[Edge], end: Callable[[Edge], Column], indirect: bool) -> Iterator[Arc]:
+    """Edges by their far end; without ``indirect`` only those that carry a value."""
+    groups: dict[Column, list[Edge]] = {}
+    for edge in edges:
+        if indirect or edge.type is EdgeType.DIRECT:
+            groups.setdefault(end(edge), []).append(edge)
+    for column, group in groups.items():
+        yield column, tuple(group), 1
+
+
+def _near(names: Sequence[str]) -> str:
+    return (
+        f"Did you mean {', '.join(names)}?" if names else "lineage-post show lists what there is."
+    )

@@ -1,0 +1,46 @@
+"""From a target folder to lineage, without dbt and without a warehouse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lineage_post.artifacts import (
+    read_catalog,
+    read_manifest,
+    read_seed_headers,
+    require_compiled_sql,
+)
+from lineage_post.cache import Cache
+from lineage_post.lineage.project import Lineage
+from lineage_post.lineage.run import ENGINE, trace_project
+from lineage_post.options import Options
+
+#: Where traces are kept, below the target folder.
+CACHE_FOLDER = Path("lineage_post", "cache")
+
+
+def load(target_dir: Path | str = "target", *, options: Options | None = None) -> Lineage:
+    """The lineage of the artifacts in dbt's target folder.
+
+    The catalog is optional. Raises ArtifactError naming the file and what to do next.
+    """
+    target = Path(target_dir)
+    options = options or Options()
+    manifest = target / "manifest.json"
+    project = read_manifest(manifest)
+    require_compiled_sql(project, where=str(manifest))
+    catalog_path = target / "catalog.json"
+    catalog = read_catalog(catalog_path) if catalog_path.exists() else {}
+    cache = Cache.open(target / CACHE_FOLDER, ENGINE) if options.cache else None
+    headers = read_seed_headers(project, project_dir=_project_dir(target))
+    lineage = trace_project(
+        project, catalog=catalog, options=options, seed_headers=headers, cache=cache
+    )
+    if cache is not None:
+        cache.save()
+    return lineage
+
+
+def _project_dir(target: Path) -> Path | None:
+    parent = target.resolve().parent
+    return parent if (parent / "dbt_project.yml").exists() else None

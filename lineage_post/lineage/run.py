@@ -1,0 +1,263 @@
+"""Traces a project: levels of nodes, parents first, with the cache, in one process or several."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import sqlglot
+
+import lineage_post
+from lineage_post.artifacts import CatalogTable, Node, Project
+from lineage_post.cache import Cache, Record
+from lineage_post.lineage import untraced
+from lineage_post.lineage.order import levels
+from lineage_post.lineage.pool import Workers
+from lineage_post.lineage.project import Lineage
+from lineage_post.lineage.record import Packed, Unpacked
+from lineage_post.lineage.task import Settings, Task, tasks_of
+from lineage_post.lineage.values import ColumnLineage, Edge, NodeLineage, Note
+from lineage_post.options import Options
+from lineage_post.relations import Relations
+from lineage_post.schema import NO_COLUMNS, Columns, Learned, static_columns
+from lineage_post.trace.dialects import dialect_of
+from lineage_post.vocabulary import Reason
+
+#: The version of what tracing gives; a cached trace of another engine is not used.
+ENGINE = f"{lineage_post.__version__}/sqlglot-{sqlglot.__version__}/1"
+
+#: Resource types that have lineage.
+TRACED_TYPES = frozenset({"model", "snapshot", "seed", "source", "exposure"})
+
+#: A hard-coded name gives a node a new parent, seen only once it was traced. So many rounds.
+MAX_ROUNDS = 10
+
+
+def trace_project(
+    project: Project,
+    *,
+    catalog: Mapping[str, CatalogTable] | None = None,
+    options: Options | None = None,
+    seed_headers: Mapping[str, Sequence[str]] | None = None,
+    cache: Cache | None = None,
+    only: Collection[str] | None = None,
+) -> Lineage:
+    """The lineage of a project. Never raises for a node that cannot be traced: that is a state.
+
+    ``only`` limits it to these nodes and all they are built from. The cache, if given, is read and
+    filled; saving it is left to the caller. Raises OptionError for an adapter of unknown dialect.
+    """
+    options = options or Options()
+    run = _Run(_limited(project, only), catalog or {}, seed_headers or {}, options, cache)
+    return run.lineage()
+
+
+class _Run:
+    """One tracing of a project."""
+
+    def __init__(
+        self,
+        project: Project,
+        catalog: Mapping[str, CatalogTable],
+        headers: Mapping[str, Sequence[str]],
+        options: Options,
+        cache: Cache | None,
+    ) -> None:
+        self.project = project
+        self.options = options
+        self.cache = cache if cache is not None else Cache()
+        self.relations = Relations(project)
+        self.settings = settings_of(project, options)
+        self.tasks = tasks_of(project, self.relations, catalog)
+        digest = self.settings.digest()
+        self.keys = {key: task.content_key(digest) for key, task in self.tasks.items()}
+        self.names = [*self.relations.names(), *_cte_names(project)]
+        self.names_digest = hashlib.sha256(json.dumps(self.names).encode()).hexdigest()[:24]
+        self.static = {
+            node.unique_id: static_columns(
+                node, catalog.get(node.unique_id), headers.get(node.unique_id)
+            )
+            for node in project.nodes.values()
+            if node.resource_type in ("model", "snapshot", "seed", "source")
+        }
+        self.columns: dict[str, Columns] = {}
+        self.records: dict[str, Record] = {}
+        self.workers = Workers(self.settings, self.names, self.names_digest, options.processes)
+        self.needs = {key: self._needs(task) for key, task in self.tasks.items()}
+
+    def lineage(self) -> Lineage:
+        with self.workers:
+            for _ in range(MAX_ROUNDS):
+                self._round()
+                if not self._add_needs_found():
+                    break
+        return self._assembled()
+
+    def _needs(self, task: Task) -> set[str]:
+        """The relations whose columns a node may see: its parents, itself, and those that an
+        earlier trace of the same SQL is known to have read by a hard-coded name."""
+        needs = {key for key, _ in task.parents if key in self.static} | {task.unique_id}
+        for record in self.cache.variants(self.keys[task.unique_id]):
+            needs.update(r.key for r in record.reads if r.key is not None and r.key in self.static)
+        return needs
+
+    def _round(self) -> None:
+        """Traces every node once, level by level; what the cache holds is not traced."""
+        self.columns = dict(self.static)
+        self.records = {}
+        for level in levels(self.needs):
+            misses: list[tuple[Task, dict[str, Columns]]] = []
+            for unique_id in level:
+                shown = {key: self.columns[key] for key in sorted(self.needs[unique_id])}
+                record = self._cached(unique_id, shown)
+                if record is None:
+                    misses.append((self.tasks[unique_id], shown))
+                else:
+                    self.records[unique_id] = record
+            for (task, _), record in zip(misses, self.workers.trace(misses), strict=True):
+                self._keep(task.unique_id, record)
+            for unique_id in level:
+                self.columns[unique_id] = columns_of(self.records[unique_id])
+
+    def _keep(self, unique_id: str, record: Record) -> None:
+        self.records[unique_id] = record
+        # A fault may be gone with the next run: it is not to be remembered.
+        if record.reason is not Reason.INTERNAL_ERROR:
+            self.cache.add(self.keys[unique_id], record)
+
+    def _cached(self, unique_id: str, shown: Mapping[str, Columns]) -> Record | None:
+        """A cached trace that would come out the same: it saw the same columns of the same
+        relations. Names are looked up again only if some relation of the project came or went."""
+        key = self.keys[unique_id]
+        found = self.cache.find(key, lambda record: self._holds(record, shown))
+        if found is not None and found.names != self.names_digest:
+            found = replace(found, names=self.names_digest)
+            self.cache.add(key, found)
+        return found
+
+    def _holds(self, record: Record, shown: Mapping[str, Columns]) -> bool:
+        for read in record.reads:
+            seen = shown.get(read.key) if read.key is not None else None
+            if read.digest != (seen.digest if seen is not None else ""):
+                return False
+        if record.names == self.names_digest:
+            return True
+        return all(
+            self.workers.index.key_of(read.parts) == read.key
+            for read in record.reads
+            if not (len(read.parts) == 1 and read.key is not None)
+        )
+
+    def _add_needs_found(self) -> bool:
+        added = False
+        for unique_id, record in self.records.items():
+            for read in record.reads:
+                if read.key in self.static and read.key not in self.needs[unique_id]:
+                    self.needs[unique_id].add(read.key)
+                    added = True
+        return added
+
+    def _assembled(self) -> Lineage:
+        nodes = {key: node_lineage(key, record) for key, record in self.records.items()}
+        notes = [
+            Note(unique_id, kind, text)
+            for unique_id, record in self.records.items()
+            for kind, text in record.notes
+        ]
+        used = self._used()
+        for node in self.project.nodes.values():
+            if node.unique_id not in nodes and node.resource_type in TRACED_TYPES:
+                nodes[node.unique_id], more = self._untraced(node, used.get(node.unique_id, ()))
+                notes += more
+        for unique_id in {i for r in self.records.values() for i in r.inputs}:
+            if unique_id not in nodes:
+                nodes[unique_id] = untraced.external(unique_id, used.get(unique_id, ()))
+        return Lineage(
+            project=self.project,
+            nodes={key: nodes[key] for key in sorted(nodes)},
+            options=self.options,
+            notes=tuple(sorted(notes, key=lambda n: (n.unique_id, n.kind, n.message))),
+        )
+
+    def _used(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for record in self.records.values():
+            for unique_id, columns in record.used:
+                found.setdefault(unique_id, set()).update(columns)
+        return found
+
+    def _untraced(self, node: Node, used: Iterable[str]) -> tuple[NodeLineage, list[Note]]:
+        if node.resource_type == "exposure":
+            return untraced.consumer(node, self.project, self._columns_of)
+        builder = self.relations.builder(node.unique_id)
+        columns = self.columns.get(node.unique_id, NO_COLUMNS)
+        if builder != node.unique_id:
+            return untraced.twin(node, builder, self.columns[builder]), []
+        if node.resource_type in ("source", "seed"):
+            return untraced.leaf(node, columns, used), []
+        declared = untraced.declared(node, self.project, self._columns_of)
+        if declared is not None:
+            return declared
+        reason = untraced.reason_of(node, self.project)
+        return untraced.unknown(node, columns, used, reason), []
+
+    def _columns_of(self, unique_id: str) -> Iterable[str]:
+        return self.columns.get(unique_id, NO_COLUMNS).types
+
+
+def settings_of(project: Project, options: Options) -> Settings:
+    """What all traces of the project share. Raises OptionError for an unknown adapter."""
+    return Settings(
+        dialect=options.dialect or dialect_of(project.adapter_type),
+        engine=ENGINE,
+        expressions=options.expressions,
+        masking_functions=options.masking_functions,
+        commands=options.commands,
+    )
+
+
+def columns_of(record: Record) -> Columns:
+    """The columns that readers of a traced node see."""
+    learned = Learned(record.learned)
+    return Columns.from_json(record.schema, record.schema_digest, learned, record.is_complete)
+
+
+def node_lineage(unique_id: str, record: Record) -> NodeLineage:
+    """The lineage of a traced node, decoded when its columns or edges are first looked at."""
+    packed = Packed(record.packed)
+    return NodeLineage(
+        unique_id=unique_id,
+        state=record.state,
+        reason=record.reason,
+        detail=record.detail,
+        operation=record.operation,
+        columns=Unpacked[ColumnLineage](packed.columns),
+        edges=Unpacked[Edge](packed.edges),
+        fingerprint=record.fingerprint,
+        inputs=record.inputs,
+        counts=record.counts,
+    )
+
+
+def _cte_names(project: Project) -> list[tuple[tuple[str, ...], str]]:
+    """The names under which readers inline ephemeral models, where a name is one model's alone."""
+    found: dict[str, set[str]] = {}
+    for node in project.nodes.values():
+        for cte in node.ctes:
+            found.setdefault(cte.name, set()).add(cte.unique_id)
+    return [((name,), ids.pop()) for name, ids in sorted(found.items()) if len(ids) == 1]
+
+
+def _limited(project: Project, only: Collection[str] | None) -> Project:
+    if only is None:
+        return project
+    wanted: set[str] = set()
+    waiting = [unique_id for unique_id in only if unique_id in project.nodes]
+    while waiting:
+        unique_id = waiting.pop()
+        if unique_id not in wanted:
+            wanted.add(unique_id)
+            waiting.extend(p for p in project.nodes[unique_id].depends_on if p in project.nodes)
+    return replace(project, nodes={k: n for k, n in project.nodes.items() if k in wanted})
