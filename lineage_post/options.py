@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import Any
+
+import yaml
 
 from lineage_post.errors import OptionError
 from lineage_post.vocabulary import ExposureMode
@@ -42,9 +46,57 @@ class Options:
     processes: int = 0
 
 
+#: An option in the environment: LINEAGE_POST_STRICT=true.
+ENVIRONMENT_PREFIX = "LINEAGE_POST_"
+
+_WORDS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+
+
+def gather_options(
+    *,
+    flags: Mapping[str, Any] | None = None,
+    environ: Mapping[str, str] | None = None,
+    variables: Mapping[str, Any] | None = None,
+    where: str = "vars: lineage_post",
+) -> Options:
+    """One value of all settings: flags that are not None, environment, vars, then defaults.
+
+    ``variables`` is the ``lineage_post`` block under dbt's vars, ``where`` its name in a message.
+    Raises OptionError naming where a wrong value stands.
+    """
+    settings = _settings(variables or {}, where)
+    settings.update(_from_environment(environ or {}))
+    given = {name: value for name, value in (flags or {}).items() if value is not None}
+    settings.update(_settings(given, "command line"))
+    return Options(**settings)
+
+
 def options_from_mapping(values: Mapping[str, Any], *, where: str) -> Options:
-    """Options from a mapping such as the ``lineage_post`` var. Raises OptionError naming ``where``."""
-    known = {f.name: f for f in fields(Options)}
+    """Options of a mapping such as the ``lineage_post`` var. Raises OptionError with ``where``."""
+    return Options(**_settings(values, where))
+
+
+def project_variables(project_dir: Path) -> dict[str, Any]:
+    """The ``lineage_post`` block under ``vars`` of a dbt_project.yml; empty where there is none.
+
+    The text is not rendered: an option that is Jinja must be given by flag or environment.
+    """
+    path = project_dir / "dbt_project.yml"
+    try:
+        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise OptionError(
+            f"{path}: not readable: {error}", hint="Run dbt parse to see why."
+        ) from error
+    variables = document.get("vars") if isinstance(document, dict) else None
+    block = variables.get("lineage_post") if isinstance(variables, dict) else None
+    return dict(block) if isinstance(block, dict) else {}
+
+
+def _settings(values: Mapping[str, Any], where: str) -> dict[str, Any]:
+    known = {f.name for f in fields(Options)}
     settings: dict[str, Any] = {}
     for name, value in values.items():
         if name not in known:
@@ -53,7 +105,34 @@ def options_from_mapping(values: Mapping[str, Any], *, where: str) -> Options:
                 hint=f"The options are {', '.join(sorted(known))}.",
             )
         settings[name] = _converted(name, value, where)
-    return Options(**settings)
+    return settings
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for option in fields(Options):
+        name = ENVIRONMENT_PREFIX + option.name.upper()
+        text = environ.get(name)
+        if text:
+            found[option.name] = _converted(option.name, _parsed(option.name, text), name)
+    return found
+
+
+def _parsed(name: str, text: str) -> Any:
+    """The value an environment variable's text stands for; what is none is left to be refused."""
+    default = getattr(Options(), name)
+    if isinstance(default, bool):
+        return _WORDS.get(text.strip().lower(), text)
+    if isinstance(default, int):
+        return int(text) if text.strip().isdigit() else text
+    if isinstance(default, tuple):
+        return [part.strip() for part in text.split(",") if part.strip()]
+    if isinstance(default, Mapping):
+        try:
+            return json.loads(text)
+        except ValueError:
+            return text
+    return text
 
 
 def _converted(name: str, value: Any, where: str) -> Any:

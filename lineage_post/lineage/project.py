@@ -57,6 +57,18 @@ class Lineage:
 
         return ColumnGraph(self)
 
+    @cached_property
+    def children(self) -> Mapping[str, tuple[str, ...]]:
+        """The nodes that depend on each node, by dbt's own list or by their SQL."""
+        found: dict[str, set[str]] = {}
+        for unique_id, node in self.project.nodes.items():
+            for parent in node.depends_on:
+                found.setdefault(parent, set()).add(unique_id)
+        for unique_id, lineage in self.nodes.items():
+            for parent in lineage.inputs:
+                found.setdefault(parent, set()).add(unique_id)
+        return {parent: tuple(sorted(children)) for parent, children in found.items()}
+
     def edges(self) -> Iterator[Edge]:
         """All edges, sorted by node, target, source and kind."""
         for unique_id in sorted(self.nodes):
@@ -116,7 +128,7 @@ class Lineage:
                 "dbt_version": project.dbt_version,
             },
             "nodes": [
-                _node_to_dict(self.nodes[unique_id])
+                node_to_dict(self.nodes[unique_id])
                 for unique_id in sorted(self.nodes)
                 if self.is_published(unique_id)
             ],
@@ -138,7 +150,8 @@ _EDGE_KEYS = (
 )
 
 
-def _node_to_dict(lineage: NodeLineage) -> dict[str, Any]:
+def node_to_dict(lineage: NodeLineage) -> dict[str, Any]:
+    """A node in the form that ``Lineage.to_dict`` gives it."""
     return {
         "unique_id": lineage.unique_id,
         "state": lineage.state.value,
