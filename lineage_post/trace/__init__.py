@@ -1,0 +1,93 @@
+"""SQL to column lineage: names in, names out; knows no dbt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Optional
+
+from sqlglot.errors import SqlglotError
+
+from lineage_post.trace.dialects import rules_of
+from lineage_post.trace.result import ColumnRef, Op, Output, Trace, TraceEdge, Unknown
+from lineage_post.trace.schema_index import Entry, SchemaIndex, index_of
+from lineage_post.trace.statements import failed, trace_node
+from lineage_post.vocabulary import Reason
+
+__all__ = [
+    "ColumnRef", "Entry", "Op", "Output", "SchemaIndex", "Trace", "TraceEdge", "Unknown",
+    "trace", "trace_script",
+]  # fmt: skip
+
+Schema = Mapping[str, Mapping[str, Optional[str]]] | SchemaIndex
+
+
+def trace(
+    sql: str,
+    *,
+    dialect: str | None,
+    schema: Schema,
+    commands: Mapping[str, Any] | None = None,
+    stop_at: Mapping[str, str] | None = None,
+    masking_functions: Sequence[str] = (),
+    expressions: bool = True,
+) -> Trace:
+    """The lineage of one statement: the last one, where ``sql`` has several.
+
+    ``schema`` maps a relation's name as SQL would write it to its columns {name: data type}, in
+    the spelling the warehouse stores. ``commands`` are declared contracts of functions, ``stop_at``
+    maps CTE names to keys of the schema: such a CTE is read as that relation. Bad SQL raises
+    nothing: the state is unknown and the reason says why. Raises OptionError for a dialect that
+    does not exist.
+    """
+    traces = trace_script(
+        sql,
+        dialect=dialect,
+        schema=schema,
+        commands=commands,
+        stop_at=stop_at,
+        masking_functions=masking_functions,
+        expressions=expressions,
+    )
+    return traces[-1]
+
+
+def trace_script(
+    sql: str,
+    *,
+    dialect: str | None,
+    schema: Schema,
+    commands: Mapping[str, Any] | None = None,
+    stop_at: Mapping[str, str] | None = None,
+    masking_functions: Sequence[str] = (),
+    expressions: bool = True,
+) -> tuple[Trace, ...]:
+    """The lineage of each statement of a script, in order; never empty."""
+    rules = rules_of(dialect)
+    try:
+        tokens = rules.dialect.tokenize(sql)
+        nodes = [n for n in rules.dialect.parser().parse(tokens, sql) if n is not None]
+    except SqlglotError as error:
+        return (failed(Reason.PARSE_ERROR, _first_line(error)),)
+    except RecursionError:
+        return (failed(Reason.TOO_COMPLEX, "the statement is nested too deeply"),)
+    if not nodes:
+        return (failed(Reason.PARSE_ERROR, "there is no statement in the text"),)
+    index = index_of(schema, dialect)
+    masking = frozenset(name.lower() for name in masking_functions)
+    return tuple(
+        trace_node(
+            node,
+            sql,
+            tokens,
+            index,
+            commands=commands or {},
+            stop_at=stop_at or {},
+            masking=masking,
+            has_expressions=expressions,
+        )
+        for node in nodes
+    )
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

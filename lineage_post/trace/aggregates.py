@@ -1,0 +1,122 @@
+"""Aggregates and windows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlglot import exp
+
+from lineage_post.trace.conditions import as_condition, condition
+from lineage_post.trace.expressions import children, computed, evaluate, handles
+from lineage_post.trace.frame import Frame
+from lineage_post.trace.provenance import SORT, WINDOW, aggregated, demoted, transformed
+from lineage_post.trace.tracer import Tracer
+
+
+@handles("AggFunc", "AnonymousAggFunc", "ParameterizedAgg", "CombinedAggFunc", "CombinedParameterizedAgg")
+def aggregate(t: Tracer, node: Any, f: Frame) -> int:
+    x = aggregated(children(t, node, f))
+    if x:
+        t.log.append((node, x))
+    return x
+
+
+@handles("Lag", "Lead", "FirstValue", "LastValue", "NthValue")
+def other_row(t: Tracer, node: Any, f: Frame) -> int:
+    """They pick another row's value: sqlglot files them under AggFunc, they aggregate nothing."""
+    return computed(t, node, f)
+
+
+@handles("Count")
+def count(t: Tracer, node: Any, f: Frame) -> int:
+    if isinstance(node.args.get("this"), exp.Star):
+        return 0
+    return aggregate(t, node, f)
+
+
+@handles("ArgMax", "ArgMin")
+def arg_max(t: Tracer, node: Any, f: Frame) -> int:
+    """``arg_max(a, b)``: b decides whose a it is."""
+    x = aggregated(evaluate(t, node.args["this"], f))
+    x |= condition(t, node.args["expression"], f)
+    if x:
+        t.log.append((node, x))
+    return x
+
+
+@handles("HavingMax")
+def having_max(t: Tracer, node: Any, f: Frame) -> int:
+    """BigQuery's ``any_value(a having max b)``."""
+    return evaluate(t, node.args["this"], f) | condition(t, node.args["expression"], f)
+
+
+@handles("Order")
+def ordered(t: Tracer, node: Any, f: Frame) -> int:
+    """``array_agg(a order by b)``: b is the SORT of this output."""
+    inner = node.args.get("this")
+    x = evaluate(t, inner, f) if inner is not None else 0
+    return x | _keys(t, node.args.get("expressions") or (), f, SORT)
+
+
+def _keys(t: Tracer, keys: Any, f: Frame, kind: int) -> int:
+    start = len(t.log)
+    x = 0
+    for key in keys:
+        x |= evaluate(t, key, f)
+    return as_condition(t, x, start, kind)
+
+
+_VALUE_IS_ORDERED = tuple(
+    cls
+    for name in ("PercentileCont", "PercentileDisc", "Mode", "Quantile", "ApproxQuantile")
+    if (cls := getattr(exp, name, None)) is not None
+)
+
+
+@handles("WithinGroup")
+def within_group(t: Tracer, node: Any, f: Frame) -> int:
+    """``percentile_cont(0.5) within group (order by a)`` is of a; ``listagg(a) ...`` sorts by b."""
+    function, order = node.args["this"], node.args["expression"]
+    x = evaluate(t, function, f)
+    keys = order.args.get("expressions") or () if isinstance(order, exp.Order) else (order,)
+    if x and not isinstance(function, _VALUE_IS_ORDERED):
+        return x | _keys(t, keys, f, SORT)
+    start = len(t.log)
+    y = 0
+    for key in keys:
+        y |= evaluate(t, key, f)
+    y = aggregated(y)
+    if y and len(t.log) >= start:
+        t.log.append((function, y))
+    return x | y
+
+
+@handles("Window")
+def window(t: Tracer, node: Any, f: Frame) -> int:
+    a = node.args
+    x = transformed(evaluate(t, a["this"], f))
+    start = len(t.log)
+    keys = _window_keys(t, a, f)
+    name = a.get("alias")
+    for _ in range(8):
+        named = f.windows.get(t.key(name)) if name is not None else None
+        if named is None:
+            break
+        keys |= _window_keys(t, named.args, f)
+        name = named.args.get("alias")
+    x |= as_condition(t, keys, start, WINDOW)
+    return x
+
+
+def _window_keys(t: Tracer, a: Any, f: Frame) -> int:
+    x = 0
+    for key in a.get("partition_by") or ():
+        x |= evaluate(t, key, f)
+    order = a.get("order")
+    if order is not None:
+        for key in order.args["expressions"]:
+            x |= evaluate(t, key, f)
+    spec = a.get("spec")
+    if spec is not None:
+        x |= children(t, spec, f)
+    return demoted(x, WINDOW)

@@ -1,0 +1,125 @@
+"""Common table expressions: evaluated once, when first read."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+from sqlglot import exp
+
+from lineage_post.trace.frame import Env
+from lineage_post.trace.provenance import transformed
+from lineage_post.trace.relation import Arms, Relation
+from lineage_post.trace.tracer import Tracer
+
+#: Provenance only grows and has few kinds, so a fixpoint comes within a few rounds.
+_ROUNDS = 64
+
+
+class Cte:
+    """One CTE with the environment it sees: its predecessors, so that a CTE named like a table
+    still reads the table."""
+
+    __slots__ = ("env", "is_recursive", "key", "node", "relation")
+
+    def __init__(self, node: Any, env: Env, key: str, *, is_recursive: bool) -> None:
+        self.node = node
+        self.env = env
+        self.key = key
+        self.is_recursive = is_recursive
+        self.relation: Optional[Relation] = None
+
+
+def with_ctes(t: Tracer, with_: Any, env: Env) -> Env:
+    """The environment after a WITH clause."""
+    is_recursive = bool(with_.args.get("recursive")) or t.rules.always_recursive
+    for node in with_.args["expressions"]:
+        alias = node.args["alias"]
+        key = t.key(alias.args["this"] if isinstance(alias, exp.TableAlias) else alias)
+        env = {**env, key: Cte(node, env, key, is_recursive=is_recursive)}
+    return env
+
+
+def relation_of(t: Tracer, cte: Cte) -> Relation:
+    """The columns of a CTE."""
+    if cte.relation is None:
+        stop = _stop(t, cte)
+        cte.relation = _evaluated(t, cte) if stop is None else t.table_of(stop)
+    return cte.relation
+
+
+def _stop(t: Tracer, cte: Cte) -> Optional[str]:
+    if not t.stop_at:
+        return None
+    alias = cte.node.args["alias"]
+    written = alias.args["this"].name if isinstance(alias, exp.TableAlias) else alias.name
+    found = t.stop_at.get(written)
+    return t.stop_at.get(cte.key) if found is None else found
+
+
+def _evaluated(t: Tracer, cte: Cte) -> Relation:
+    query = cte.node.args["this"]
+    if cte.is_recursive and isinstance(query, exp.SetOperation) and _reads(t, query, cte.key):
+        return _fixpoint(t, cte, query)
+    if not isinstance(query, exp.Query):
+        # ClickHouse: with 5 as x. The name is a constant wherever it is read.
+        return Relation(t.rules, (), [], [])
+    return _named(t, cte, t.query(t, query, cte.env, None))
+
+
+def _reads(t: Tracer, query: Any, key: str) -> bool:
+    return any(
+        isinstance(table.this, exp.Identifier) and t.key(table.this) == key
+        for table in query.args["expression"].find_all(exp.Table)
+    )
+
+
+def _named(t: Tracer, cte: Cte, relation: Relation) -> Relation:
+    alias = cte.node.args["alias"]
+    columns = alias.args.get("columns") if isinstance(alias, exp.TableAlias) else None
+    if not columns:
+        return relation
+    return relation.renamed([t.spell(c) for c in columns][: len(relation.spellings) or None])
+
+
+def _fixpoint(t: Tracer, cte: Cte, query: Any) -> Relation:
+    """The anchor, then the recursive arm over what is known so far, until nothing is added."""
+    env = cte.env
+    if query.args.get("with_") is not None:
+        env = with_ctes(t, query.args["with_"], env)
+    current = _named(t, cte, t.query(t, query.args["this"], env, None))
+    for _ in range(_ROUNDS):
+        known = Cte(cte.node, env, cte.key, is_recursive=False)
+        known.relation = current
+        arm = t.query(t, query.args["expression"], {**env, cte.key: known}, None)
+        grown = _joined(t, current, arm)
+        is_stable = grown.provenances == current.all() and grown.rows == current.rows
+        current = grown
+        if is_stable:
+            break
+    return current
+
+
+def _joined(t: Tracer, current: Relation, arm: Relation) -> Relation:
+    added = arm.all()
+    provenances = [
+        x | _through(added[i], x) if i < len(added) else x for i, x in enumerate(current.all())
+    ]
+    steps = [
+        Arms([step, arm.steps[i]]) if i < len(arm.steps) and arm.steps[i] is not None else step
+        for i, step in enumerate(current.steps)
+    ]
+    result = Relation(
+        t.rules, current.spellings, provenances, steps, current.rows | arm.rows, arm.rows_of,
+        current.open,
+    )  # fmt: skip
+    if current.rows_of is not None and result.rows_of is not None:
+        result.rows_of.sources.append(current.rows_of)
+    return result
+
+
+def _through(added: int, known: int) -> int:
+    del known
+    return added
+
+
+__all__ = ["Cte", "relation_of", "transformed", "with_ctes"]

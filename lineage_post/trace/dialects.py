@@ -1,0 +1,246 @@
+"""What differs between SQL dialects in the resolution of names, and adapter type to dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+from typing import Any
+
+from sqlglot.dialects.dialect import Dialect
+
+from lineage_post.errors import OptionError
+
+#: dbt adapter type -> sqlglot dialect.
+ADAPTER_DIALECTS: dict[str, str] = {
+    "athena": "athena",
+    "bigquery": "bigquery",
+    "clickhouse": "clickhouse",
+    "databricks": "databricks",
+    "doris": "doris",
+    "dremio": "dremio",
+    "drill": "drill",
+    "druid": "druid",
+    "duckdb": "duckdb",
+    "exasol": "exasol",
+    "fabric": "fabric",
+    "fabricspark": "spark",
+    "glue": "spark",
+    "greenplum": "postgres",
+    "hive": "hive",
+    "impala": "hive",
+    "materialize": "materialize",
+    "motherduck": "duckdb",
+    "mysql": "mysql",
+    "mysql5": "mysql",
+    "mariadb": "mysql",
+    "oracle": "oracle",
+    "postgres": "postgres",
+    "presto": "presto",
+    "redshift": "redshift",
+    "risingwave": "risingwave",
+    "singlestore": "mysql",
+    "snowflake": "snowflake",
+    "spark": "spark",
+    "sqlite": "sqlite",
+    "sqlserver": "tsql",
+    "starrocks": "starrocks",
+    "synapse": "tsql",
+    "teradata": "teradata",
+    "tidb": "mysql",
+    "timescaledb": "postgres",
+    "trino": "trino",
+    "upsolver": "trino",
+    "vertica": "postgres",
+}
+
+
+def dialect_of(adapter_type: str) -> str:
+    """The SQL dialect of a dbt adapter. Raises OptionError with the adapters that are known."""
+    try:
+        return ADAPTER_DIALECTS[adapter_type.lower()]
+    except KeyError:
+        known = ", ".join(sorted(ADAPTER_DIALECTS))
+        raise OptionError(
+            f"the adapter type {adapter_type!r} has no known SQL dialect",
+            hint=f"Pass --dialect, or use one of the known adapters: {known}.",
+        ) from None
+
+
+class Case(Enum):
+    """How an engine compares the names of columns and aliases."""
+
+    LOWER = "unquoted names are folded to lower case"
+    UPPER = "unquoted names are folded to upper case"
+    IGNORED = "case never matters, spelling is kept"
+    EXACT = "case always matters"
+
+
+class Visible(Enum):
+    """Whether a clause sees the aliases of its own select list.
+
+    ``select a + 1 as b, b * 2 from t where b > 0 group by b``
+    """
+
+    NO = "only columns"
+    AFTER_COLUMNS = "columns first, then aliases"
+    BEFORE_COLUMNS = "aliases first, then columns"
+
+
+_LATERAL = frozenset(
+    {"duckdb", "snowflake", "redshift", "databricks", "spark", "clickhouse", "teradata"}
+)
+_ALIAS_IN_WHERE = frozenset({"duckdb", "snowflake", "clickhouse", "teradata", "sqlite"})
+_ALIAS_IN_HAVING = _ALIAS_IN_WHERE | {
+    "mysql", "doris", "starrocks", "bigquery", "spark", "databricks", "hive", "redshift",
+}  # fmt: skip
+_NO_ALIAS_IN_GROUP = frozenset({"tsql", "fabric", "oracle", "trino", "presto", "athena"})
+_COLUMNS_IN_ORDER_EXPRESSIONS = frozenset({"postgres", "redshift", "tsql", "fabric", "oracle"})
+_IGNORED_CASE = frozenset({"mysql", "doris", "starrocks", "teradata", "fabric"})
+_STRUCT_DOT = frozenset(
+    {
+        "bigquery", "duckdb", "spark", "spark2", "databricks", "hive", "trino", "presto", "athena",
+        "clickhouse", "starrocks", "doris", "drill", "dremio", "",
+    }
+)  # fmt: skip
+_MERGED_IN_PLACE = frozenset({"duckdb", "clickhouse"})
+_ROW_ALIASES = frozenset(
+    {"postgres", "redshift", "bigquery", "duckdb", "materialize", "risingwave", "spark",
+     "databricks", "trino", "presto", "athena", "snowflake", ""}
+)  # fmt: skip
+#: Dialects in which every CTE may refer to itself without the word RECURSIVE.
+_ALWAYS_RECURSIVE = frozenset({"tsql", "fabric", "oracle", "snowflake", "teradata", "exasol"})
+
+_VALUES_NAMES = {
+    "duckdb": ("col", 0),
+    "snowflake": ("COLUMN", 1),
+    "spark": ("col", 1),
+    "databricks": ("col", 1),
+    "hive": ("col", 1),
+    "trino": ("_col", 0),
+    "presto": ("_col", 0),
+    "athena": ("_col", 0),
+    "mysql": ("column_", 0),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The name rules of one dialect. ``key`` is what names are compared by, ``spell`` what the
+    engine calls an output; both take an Identifier."""
+
+    name: str
+    dialect: Dialect
+    case: Case
+    key: Callable[[Any], str]
+    spell: Callable[[Any], str]
+    select_list: Visible
+    where: Visible
+    group: Visible
+    having: Visible
+    order_expression: Visible
+    everywhere_alias_first: bool
+    struct_dot: bool
+    row_alias: bool
+    merged_in_place: bool
+    renames_duplicates: bool
+    always_recursive: bool
+    #: What the columns of VALUES are called: prefix and first number.
+    values_prefix: str
+    values_base: int
+    #: What the element of UNNEST is called, where it is not the alias.
+    unnest_name: str | None
+
+    def key_of(self, spelling: str) -> str:
+        """What a name in the warehouse's spelling is compared by."""
+        return spelling.lower() if self.case is Case.IGNORED else spelling
+
+    def is_canonical(self, spelling: str) -> bool:
+        """Whether an unquoted name could have this spelling."""
+        if self.case is Case.LOWER:
+            return spelling == spelling.lower()
+        if self.case is Case.UPPER:
+            return spelling == spelling.upper()
+        return self.case is Case.IGNORED
+
+
+@lru_cache(maxsize=None)
+def rules_of(dialect: str | None) -> Rules:
+    """The rules of a sqlglot dialect. Raises OptionError for a name that is none."""
+    name = (dialect or "").lower()
+    try:
+        found = Dialect.get_or_raise(name or None)
+    except ValueError as error:
+        raise OptionError(f"there is no SQL dialect {dialect!r}", hint=str(error)) from None
+    case = _case(name, found)
+    key, spell = _folds(case)
+    lateral = name in _LATERAL
+    return Rules(
+        name=name,
+        dialect=found,
+        case=case,
+        key=key,
+        spell=spell,
+        select_list=_visible(lateral, first=name == "clickhouse"),
+        where=_visible(name in _ALIAS_IN_WHERE, first=name == "clickhouse"),
+        group=_visible(
+            name not in _NO_ALIAS_IN_GROUP, first=name in {"clickhouse", "bigquery"}
+        ),
+        having=_visible(name in _ALIAS_IN_HAVING, first=name == "clickhouse"),
+        order_expression=_visible(True, first=name not in _COLUMNS_IN_ORDER_EXPRESSIONS),
+        everywhere_alias_first=name == "clickhouse",
+        struct_dot=name in _STRUCT_DOT,
+        row_alias=name in _ROW_ALIASES,
+        merged_in_place=name in _MERGED_IN_PLACE,
+        renames_duplicates=name == "duckdb",
+        always_recursive=name in _ALWAYS_RECURSIVE,
+        values_prefix=_VALUES_NAMES.get(name, ("column", 1))[0],
+        values_base=_VALUES_NAMES.get(name, ("column", 1))[1],
+        unnest_name="unnest" if name == "duckdb" else None,
+    )
+
+
+def _visible(visible: bool, *, first: bool) -> Visible:
+    if first:
+        return Visible.BEFORE_COLUMNS
+    return Visible.AFTER_COLUMNS if visible else Visible.NO
+
+
+def _case(name: str, dialect: Dialect) -> Case:
+    if name in _IGNORED_CASE:
+        return Case.IGNORED
+    strategy = dialect.normalization_strategy.name
+    if strategy == "CASE_SENSITIVE":
+        return Case.EXACT
+    if strategy in ("LOWERCASE", "UPPERCASE"):
+        return Case.LOWER if strategy == "LOWERCASE" else Case.UPPER
+    return Case.IGNORED
+
+
+def _folds(case: Case) -> tuple[Callable[[Any], str], Callable[[Any], str]]:
+    if case is Case.IGNORED:
+        return _lowered, _written
+    if case is Case.EXACT:
+        return _written, _written
+    fold = _folded_lower if case is Case.LOWER else _folded_upper
+    return fold, fold
+
+
+def _written(identifier: Any) -> str:
+    name = identifier.args.get("this")
+    return name if isinstance(name, str) else str(identifier.name)
+
+
+def _lowered(identifier: Any) -> str:
+    return _written(identifier).lower()
+
+
+def _folded_lower(identifier: Any) -> str:
+    name = _written(identifier)
+    return name if identifier.args.get("quoted") else name.lower()
+
+
+def _folded_upper(identifier: Any) -> str:
+    name = _written(identifier)
+    return name if identifier.args.get("quoted") else name.upper()

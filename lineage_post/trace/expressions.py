@@ -1,0 +1,184 @@
+"""The walk over expressions: a handler per node type, only where the kind of influence changes.
+
+The default is the union of the children as TRANSFORMATION, so that a function nobody has heard of
+stays sound. Left-deep chains (``a || b || c ...``) are walked in a loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sqlglot import exp
+
+from lineage_post.trace.frame import Frame
+from lineage_post.trace.provenance import transformed
+from lineage_post.trace.resolve import resolve, row_of, unqualified
+from lineage_post.trace.tracer import Tracer
+
+Handler = Callable[[Tracer, Any, Frame], int]
+
+_REGISTERED: dict[type, Handler] = {}
+#: Handlers by exact node type, filled as types are met.
+HANDLERS: dict[type, Handler] = {}
+
+
+def handles(*names: str) -> Callable[[Handler], Handler]:
+    """Registers a handler for node classes by name; a class this sqlglot lacks is passed over."""
+
+    def register(handler: Handler) -> Handler:
+        for name in names:
+            cls = getattr(exp, name, None)
+            if cls is not None:
+                _REGISTERED[cls] = handler
+        return handler
+
+    return register
+
+
+def evaluate(t: Tracer, node: Any, f: Frame) -> int:
+    """The provenance of an expression."""
+    return (HANDLERS.get(type(node)) or handler_of(type(node)))(t, node, f)
+
+
+def handler_of(cls: type) -> Handler:
+    """The handler of a node class: its own, or that of its nearest registered base."""
+    handler = _nearest(cls)
+    HANDLERS[cls] = handler
+    return handler
+
+
+def _nearest(cls: type) -> Handler:
+    for base in cls.__mro__:
+        found = _REGISTERED.get(base)
+        if found is _operator and issubclass(cls, exp.Func):
+            return computed
+        if found is not None:
+            return found
+    return computed
+
+
+def children(t: Tracer, node: Any, f: Frame) -> int:
+    """The union of the children, as they are."""
+    x = 0
+    for value in node.args.values():
+        if value.__class__ is list:
+            for item in value:
+                if isinstance(item, exp.Expr):
+                    x |= (HANDLERS.get(type(item)) or handler_of(type(item)))(t, item, f)
+        elif isinstance(value, exp.Expr):
+            x |= (HANDLERS.get(type(value)) or handler_of(type(value)))(t, value, f)
+    return x
+
+
+def computed(t: Tracer, node: Any, f: Frame) -> int:
+    """The default: computed from every child."""
+    x = children(t, node, f)
+    if x:
+        x = transformed(x)
+        t.log.append((node, x))
+    return x
+
+
+@handles(
+    "Literal", "Identifier", "Var", "DataType", "DataTypeParam", "Boolean", "Null", "JSONPath",
+    "JSONPathPart", "IntervalSpan", "Placeholder", "Parameter", "SessionParameter", "RowNumber",
+    "Star", "Hint", "National", "HexString", "BitString", "ByteString", "RawString",
+    "CurrentDate", "CurrentTimestamp", "CurrentTime", "CurrentUser",
+)  # fmt: skip
+def nothing(t: Tracer, node: Any, f: Frame) -> int:
+    """Constants, names of types and such: nothing flows."""
+    return 0
+
+
+@handles("Ordered", "IgnoreNulls", "RespectNulls", "Distinct", "Limit")
+def passed(t: Tracer, node: Any, f: Frame) -> int:
+    """What stands inside, unchanged."""
+    return children(t, node, f)
+
+
+@handles("Paren")
+def parenthesized(t: Tracer, node: Any, f: Frame) -> int:
+    inner = node.args["this"]
+    return (HANDLERS.get(type(inner)) or handler_of(type(inner)))(t, inner, f)
+
+
+@handles("Alias")
+def aliased(t: Tracer, node: Any, f: Frame) -> int:
+    return evaluate(t, node.args["this"], f)
+
+
+@handles("Column")
+def column(t: Tracer, node: Any, f: Frame) -> int:
+    if node.args["this"].__class__ is exp.Star:
+        return star(t, node, f)
+    x = resolve(t, node, f)
+    if t.step is not None:
+        t.log.append((t.step, x))
+    return x
+
+
+def star(t: Tracer, node: Any, f: Frame) -> int:
+    """``f(t.*)``: every column of one relation."""
+    table = t.key(node.args["table"]) if node.args.get("table") is not None else None
+    x = 0
+    for operand in f.operands:
+        if table is None or operand.key == table:
+            x |= row_of(t, operand.relation)
+    return x
+
+
+@handles("Binary")
+def _operator(t: Tracer, node: Any, f: Frame) -> int:
+    x = 0
+    top = node
+    kinds = []
+    while True:
+        kinds.append(node)
+        args = node.args
+        right = args.get("expression")
+        if right is not None:
+            x |= (HANDLERS.get(type(right)) or handler_of(type(right)))(t, right, f)
+        left = args.get("this")
+        if left is None:
+            break
+        handler = HANDLERS.get(type(left)) or handler_of(type(left))
+        if handler is not _operator:
+            x |= handler(t, left, f)
+            break
+        node = left
+    if x:
+        x = transformed(x)
+        seen = None
+        for operation in kinds:
+            if type(operation) is not seen:
+                seen = type(operation)
+                t.log.append((operation, x))
+    del top
+    return x
+
+
+@handles("Connector", "And", "Or", "Xor")
+def _connected(t: Tracer, node: Any, f: Frame) -> int:
+    """``a and b and c``: the conditions; the word itself is no operation worth a name."""
+    x = 0
+    while True:
+        args = node.args
+        x |= evaluate(t, args["expression"], f)
+        left = args["this"]
+        handler = HANDLERS.get(type(left)) or handler_of(type(left))
+        if handler is not _connected:
+            return transformed(x | handler(t, left, f))
+        node = left
+
+
+@handles("PropertyEQ", "Kwarg")
+def named_argument(t: Tracer, node: Any, f: Frame) -> int:
+    """``f(a => x)``: the value; the name is no column."""
+    return evaluate(t, node.args["expression"], f)
+
+
+@handles("Identifier")
+def identifier(t: Tracer, node: Any, f: Frame) -> int:
+    """The body of a lambda names its variables by bare identifiers."""
+    return unqualified(t, node, f) if f.bindings else 0

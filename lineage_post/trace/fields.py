@@ -1,0 +1,87 @@
+"""Reading a field of a struct value: ``(s).f``, ``f(x).g``, ``s['f']``, ``struct_extract``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlglot import exp
+
+from lineage_post.trace.expressions import children, evaluate, handles
+from lineage_post.trace.frame import Frame
+from lineage_post.trace.provenance import transformed
+from lineage_post.trace.resolve import resolve_path
+from lineage_post.trace.shapes import Array, Document, Shape, Struct
+from lineage_post.trace.tracer import Tracer
+
+
+@handles("Dot")
+def dot(t: Tracer, node: Any, f: Frame) -> int:
+    """A field behind a parenthesis, a function or more than four names; or a function in a schema."""
+    base, last = node.args["this"], node.args["expression"]
+    if not isinstance(last, exp.Identifier):
+        return evaluate(t, last, f)
+    parts = _parts(node)
+    if parts is not None:
+        x = resolve_path(t, parts, f)
+        if t.step is not None:
+            t.log.append((t.step, x))
+        return x
+    return _field(t, node, base, last, f)
+
+
+def _parts(node: Any) -> Any:
+    """The names of ``a.b.c.d.e``, or None where something else stands among them."""
+    tail = []
+    while isinstance(node, exp.Dot):
+        tail.append(node.args["expression"])
+        node = node.args["this"]
+    if not isinstance(node, exp.Column) or not all(isinstance(x, exp.Identifier) for x in tail):
+        return None
+    head = [node.args[p] for p in ("catalog", "db", "table", "this") if node.args.get(p)]
+    return [*head, *reversed(tail)]
+
+
+def _field(t: Tracer, node: Any, base: Any, name: Any, f: Frame) -> int:
+    shape = t.expression_shape(base, f)
+    start = len(t.log)
+    whole = transformed(evaluate(t, base, f))
+    return field_of_shape(t, node, shape, name, whole, start)
+
+
+def field_of_shape(
+    t: Tracer, node: Any, shape: "Shape | None", name: Any, whole: int, start: int
+) -> int:
+    """The field of a value with that shape; of the whole value where the shape is not known."""
+    is_element = isinstance(shape, Array)
+    if isinstance(shape, Array):
+        shape = shape.element
+    if isinstance(shape, Struct):
+        i = shape.fields.position(t.key(name))
+        if i >= 0:
+            x = shape.fields.at(i)
+            del t.log[start:]
+            if shape.fields.steps[i] is not None:
+                t.log.append((shape.fields.steps[i], x))
+            return transformed(x) if is_element else x
+    x = whole if isinstance(shape, Document) else t.sources.assumed(whole)
+    if x:
+        t.log.append((node, x))
+    return x
+
+
+@handles("Bracket", "StructExtract")
+def subscript(t: Tracer, node: Any, f: Frame) -> int:
+    """``s['f']`` of a struct is its field; ``a[1]`` is computed from the array."""
+    keys = node.args.get("expressions") or [node.args.get("expression")]
+    key = keys[0] if len(keys) == 1 else None
+    is_name = isinstance(key, exp.Literal) and key.is_string
+    shape = t.expression_shape(node.args["this"], f) if is_name else None
+    if isinstance(shape, Struct) and key is not None:
+        name = exp.to_identifier(key.name, quoted=True)
+        start = len(t.log)
+        whole = transformed(evaluate(t, node.args["this"], f))
+        return field_of_shape(t, node, shape, name, whole, start)
+    x = transformed(children(t, node, f))
+    if x:
+        t.log.append((node, x))
+    return x

@@ -1,0 +1,119 @@
+"""Columns of what is not known in full: a table without a schema, a star over one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from lineage_post.vocabulary import Reason
+
+if TYPE_CHECKING:
+    from lineage_post.trace.relation import Relation
+    from lineage_post.trace.tracer import Tracer
+
+
+class Open(Protocol):
+    """Finds a column that is not among the known ones of a relation."""
+
+    label: str
+
+    def column(self, tracer: "Tracer", key: str, spelling: str) -> int:
+        """The provenance of the column; an unknown where it cannot be told."""
+
+
+class OpenTable:
+    """``select a from unlisted``: any name is a column of the table."""
+
+    __slots__ = ("label", "seen")
+
+    def __init__(self, label: str) -> None:
+        self.label = label
+        self.seen: dict[str, int] = {}
+
+    def column(self, tracer: "Tracer", key: str, spelling: str) -> int:
+        x = self.seen.get(key)
+        if x is None:
+            x = self.seen[key] = tracer.sources.bit(self.label, spelling)
+        return x
+
+
+class OpenChoice:
+    """``select * from unlisted join other``: the column may be of either."""
+
+    __slots__ = ("label", "opens")
+
+    def __init__(self, opens: Sequence[Open]) -> None:
+        self.opens = opens
+        self.label = " or ".join(sorted({o.label for o in opens}))
+
+    def column(self, tracer: "Tracer", key: str, spelling: str) -> int:
+        return tracer.sources.unknown(
+            spelling, Reason.AMBIGUOUS, f"{spelling} may be a column of {self.label}"
+        )
+
+
+class OpenArms:
+    """``select * from unlisted union all select * from other``: a column of each arm."""
+
+    __slots__ = ("arms", "label")
+
+    def __init__(self, arms: Sequence["Relation"]) -> None:
+        self.arms = arms
+        self.label = " and ".join(sorted({a.open.label for a in arms if a.open is not None}))
+
+    def column(self, tracer: "Tracer", key: str, spelling: str) -> int:
+        x = 0
+        for arm in self.arms:
+            i = arm.position(key)
+            if i >= 0:
+                x |= arm.at(i)
+            elif arm.open is not None:
+                x |= arm.open.column(tracer, key, spelling)
+            else:
+                x |= tracer.sources.doubt(Reason.STAR_UNEXPANDED)
+        return tracer.sources.assumed(x)
+
+
+class OpenWithout:
+    """``select * except (a) from unlisted``: any name but ``a``."""
+
+    __slots__ = ("hidden", "label", "open")
+
+    def __init__(self, open_: Open, hidden: frozenset[str]) -> None:
+        self.open = open_
+        self.hidden = hidden
+        self.label = open_.label
+
+    def column(self, tracer: "Tracer", key: str, spelling: str) -> int:
+        if key in self.hidden:
+            return tracer.sources.unknown(
+                spelling, Reason.UNRESOLVED_COLUMN, f"{spelling} is left out of the star"
+            )
+        return self.open.column(tracer, key, spelling)
+
+
+class OpenUnknown:
+    """The columns of something that cannot be traced, such as an undeclared table function."""
+
+    __slots__ = ("detail", "label", "reason")
+
+    def __init__(self, label: str, reason: Reason, detail: str) -> None:
+        self.label = label
+        self.reason = reason
+        self.detail = detail
+
+    def column(self, tracer: "Tracer", key: str, spelling: str) -> int:
+        return tracer.sources.unknown(spelling, self.reason, self.detail)
+
+
+class OpenDerived:
+    """Any name is computed from the same columns, as the data-named outputs of a pivot are."""
+
+    __slots__ = ("label", "provenance")
+
+    def __init__(self, label: str, provenance: int) -> None:
+        self.label = label
+        self.provenance = provenance
+
+    def column(self, tracer: "Tracer", key: str, spelling: str) -> int:
+        return self.provenance

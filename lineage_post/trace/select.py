@@ -1,0 +1,236 @@
+"""One SELECT: its outputs, and what decides its rows."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+from sqlglot import exp
+
+from lineage_post.trace.ctes import with_ctes
+from lineage_post.trace.dialects import Visible
+from lineage_post.trace.expressions import evaluate
+from lineage_post.trace.frame import Env, Frame
+from lineage_post.trace.joins import join
+from lineage_post.trace.opens import Open, OpenChoice
+from lineage_post.trace.outputs import add_output
+from lineage_post.trace.provenance import FILTER, GROUP_BY, JOIN, SORT
+from lineage_post.trace.relation import Relation
+from lineage_post.trace.sources import add_source
+from lineage_post.trace.tracer import Tracer
+
+
+def select(t: Tracer, node: Any, env: Env, outer: Optional[Frame]) -> Relation:
+    """The relation of a SELECT."""
+    t.spend()
+    a = node.args
+    f = Frame(outer, env)
+    _read_from(t, a, f)
+    for window in a.get("windows") or ():
+        f.windows[t.key(window.args["this"])] = window
+    f.alias_visible = t.rules.select_list
+    opens: list[Open] = []
+    for item in a["expressions"]:
+        add_output(t, item, f, opens)
+    _decide_rows(t, a, f)
+    _leave_out(t, a, f)
+    open_ = None if not opens else opens[0] if len(opens) == 1 else OpenChoice(opens)
+    return Relation(t.rules, f.spellings, f.provenances, f.steps, f.rows, f.rows_of, open_)
+
+
+def _read_from(t: Tracer, a: Any, f: Frame) -> None:
+    f.is_partial = True
+    from_ = a.get("from_")
+    if from_ is not None:
+        add_source(t, from_.args["this"], f)
+    for node in a.get("joins") or ():
+        join(t, node, f)
+    for lateral in a.get("laterals") or ():
+        add_source(t, lateral, f)
+    f.is_partial = False
+
+
+def _decide_rows(t: Tracer, a: Any, f: Frame) -> None:
+    rules = t.rules
+    if a.get("where") is not None or a.get("prewhere") is not None:
+        f.alias_visible = rules.where
+        for clause in ("prewhere", "where"):
+            if a.get(clause) is not None:
+                _where(t, a[clause].args["this"], f, has_comma=_has_comma(a))
+    if a.get("connect") is not None:
+        _connect(t, a["connect"], f)
+    if a.get("group") is not None:
+        f.alias_visible = rules.group
+        _group(t, a["group"], a["expressions"], f)
+    if a.get("having") is not None:
+        f.alias_visible = rules.having
+        _predicate(t, a["having"].args["this"], f, FILTER)
+    if a.get("qualify") is not None:
+        f.alias_visible = Visible.AFTER_COLUMNS
+        _predicate(t, a["qualify"].args["this"], f, FILTER)
+    if a.get("distinct") is not None:
+        _distinct(t, a["distinct"], f)
+    for clause in ("order", "sort", "cluster"):
+        if a.get(clause) is not None:
+            order(t, a[clause].args["expressions"], f)
+    limit = a.get("limit")
+    for node in (limit.args.get("expressions") or () if limit is not None else ()):
+        _predicate(t, node, f, GROUP_BY)
+
+
+def _predicate(t: Tracer, node: Any, f: Frame, kind: int) -> None:
+    start = len(t.log)
+    t.decide(f, node, start, evaluate(t, node, f), kind)
+
+
+def _has_comma(a: Any) -> bool:
+    """Whether FROM has items that only WHERE connects."""
+    return any(
+        not j.args.get("on") and not j.args.get("using") and not j.args.get("method")
+        for j in a.get("joins") or ()
+    )
+
+
+def _where(t: Tracer, node: Any, f: Frame, *, has_comma: bool) -> None:
+    if not has_comma:
+        _predicate(t, node, f, FILTER)
+        return
+    for conjunct in _conjuncts(node):
+        _predicate(t, conjunct, f, JOIN if _is_join(t, conjunct, f) else FILTER)
+
+
+def _conjuncts(node: Any) -> list[Any]:
+    parts: list[Any] = []
+    while isinstance(node, exp.And):
+        parts.append(node.args["expression"])
+        node = node.args["this"]
+        while isinstance(node, exp.Paren) and isinstance(node.args["this"], exp.And):
+            node = node.args["this"]
+    parts.append(node)
+    parts.reverse()
+    return parts
+
+
+def _is_join(t: Tracer, node: Any, f: Frame) -> bool:
+    """``from a, b where a.k = b.k``: an equality between columns of two items of FROM."""
+    if node.__class__ is not exp.EQ:
+        return False
+    left, right = node.args["this"], node.args["expression"]
+    if left.__class__ is not exp.Column or right.__class__ is not exp.Column:
+        return False
+    a, b = _operand_number(t, left, f), _operand_number(t, right, f)
+    return a >= 0 and b >= 0 and a != b
+
+
+def _operand_number(t: Tracer, column: Any, f: Frame) -> int:
+    table = column.args.get("table")
+    key = t.key(column.args["this"]) if table is None else t.key(table)
+    for n, operand in enumerate(f.operands):
+        if operand.key == key if table is not None else operand.relation.position(key) >= 0:
+            return n
+    return -1
+
+
+def _connect(t: Tracer, connect: Any, f: Frame) -> None:
+    start, by = connect.args.get("start"), connect.args.get("connect")
+    if start is not None:
+        _predicate(t, start, f, FILTER)
+    if by is not None:
+        _predicate(t, by, f, JOIN)
+
+
+def _group(t: Tracer, group: Any, items: Any, f: Frame) -> None:
+    if group.args.get("all"):
+        for i, item in enumerate(items):
+            if i < len(f.provenances) and item.find(exp.AggFunc) is None:
+                t.decide(f, item, len(t.log), f.provenances[i], GROUP_BY)
+    for node in group.args.get("expressions") or ():
+        _key(t, node, f, GROUP_BY)
+    for kind in ("rollup", "cube", "grouping_sets"):
+        for node in group.args.get(kind) or ():
+            if isinstance(node, exp.Expr):
+                for key in _keys_of_set(node):
+                    _key(t, key, f, GROUP_BY)
+
+
+def _keys_of_set(node: Any) -> list[Any]:
+    """The keys inside GROUPING SETS ((a, b), rollup (c))."""
+    if isinstance(node, (exp.Tuple, exp.Rollup, exp.Cube, exp.GroupingSets)):
+        return [key for inner in node.expressions for key in _keys_of_set(inner)]
+    if isinstance(node, exp.Paren):
+        return _keys_of_set(node.this)
+    return [node]
+
+
+def _key(t: Tracer, node: Any, f: Frame, kind: int) -> None:
+    """A key of GROUP BY, DISTINCT ON or ORDER BY: an ordinal, or an expression."""
+    if isinstance(node, exp.Tuple):
+        for inner in node.expressions:
+            _key(t, inner, f, kind)
+        return
+    i = _ordinal(node, f)
+    if i is None:
+        _predicate(t, node, f, kind)
+    else:
+        t.decide(f, node, len(t.log), f.provenances[i], kind)
+
+
+def _ordinal(node: Any, f: Frame) -> Optional[int]:
+    if node.__class__ is exp.Literal and node.is_int:
+        i = int(node.name) - 1
+        if 0 <= i < len(f.provenances):
+            return i
+    return None
+
+
+def _distinct(t: Tracer, distinct: Any, f: Frame) -> None:
+    on = distinct.args.get("on")
+    if on is None:
+        x = 0
+        for y in f.provenances:
+            x |= y
+        t.decide(f, distinct, len(t.log), x, GROUP_BY)
+        return
+    f.alias_visible = Visible.BEFORE_COLUMNS
+    _key(t, on.this if isinstance(on, exp.Paren) else on, f, GROUP_BY)
+
+
+def order(t: Tracer, keys: Any, f: Frame) -> None:
+    """ORDER BY: a bare name is an output first, and an expression by the dialect's rule."""
+    for key in keys:
+        node = key.args["this"] if isinstance(key, exp.Ordered) else key
+        if _is_all(t, node, f):
+            for x in f.provenances:
+                t.decide(f, None, len(t.log), x, SORT)
+            continue
+        is_name = node.__class__ is exp.Column and node.args.get("table") is None
+        f.alias_visible = Visible.BEFORE_COLUMNS if is_name else t.rules.order_expression
+        if is_name and t.key(node.args["this"]) not in f.aliases:
+            f.alias_visible = Visible.NO
+        _key(t, node, f, SORT)
+
+
+def _is_all(t: Tracer, node: Any, f: Frame) -> bool:
+    """DuckDB's ORDER BY ALL."""
+    if node.__class__ is exp.Var:
+        return str(node.name).upper() == "ALL"
+    if node.__class__ is not exp.Column or node.args.get("table") is not None:
+        return False
+    name = node.args["this"]
+    return str(name.name).upper() == "ALL" and not name.args.get("quoted") and "all" not in {
+        s.lower() for s in f.spellings
+    }
+
+
+def _leave_out(t: Tracer, a: Any, f: Frame) -> None:
+    """Redshift's ``select * exclude (a) from t`` hangs on the SELECT."""
+    excluded = a.get("exclude")
+    if not excluded:
+        return
+    keys = {t.key(e.this if isinstance(e, exp.Column) else e) for e in excluded}
+    kept = [i for i, s in enumerate(f.spellings) if t.rules.key_of(s) not in keys]
+    f.spellings = [f.spellings[i] for i in kept]
+    f.provenances = [f.provenances[i] for i in kept]
+    f.steps = [f.steps[i] for i in kept]
+
+
+__all__ = ["order", "select", "with_ctes"]

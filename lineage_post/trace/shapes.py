@@ -1,0 +1,37 @@
+"""The shape of a struct value: which fields it has, and where each comes from.
+
+A shape is asked for only when a field is read, so that models without structs pay nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Union
+
+from lineage_post.trace.relation import Relation
+
+
+class Struct:
+    """Fields by name: a relation of one row."""
+
+    __slots__ = ("fields",)
+
+    def __init__(self, fields: Relation) -> None:
+        self.fields = fields
+
+
+class Array:
+    """An array, list or map whose elements have a shape of their own."""
+
+    __slots__ = ("element",)
+
+    def __init__(self, element: "Shape | None") -> None:
+        self.element = element
+
+
+class Document:
+    """JSON or variant: any path may be read, all of it from one column."""
+
+    __slots__ = ()
+
+
+Shape = Union[Struct, Array, Document]

@@ -1,0 +1,236 @@
+"""The items of FROM: tables, CTEs, derived tables, VALUES, functions."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+from sqlglot import exp
+
+from lineage_post.trace.ctes import relation_of
+from lineage_post.trace.expressions import evaluate
+from lineage_post.trace.frame import Env, Frame, Operand
+from lineage_post.trace.opens import OpenChoice, OpenUnknown
+from lineage_post.trace.relation import AnyStep, Arms, Relation, Step
+from lineage_post.trace.schema_index import split_name
+from lineage_post.trace.table_functions import exploded, function_relation, lateral_relation
+from lineage_post.trace.tracer import Tracer
+from lineage_post.vocabulary import Reason
+
+
+def add_source(t: Tracer, node: Any, f: Frame) -> None:
+    """Appends what one FROM item brings into scope."""
+    from lineage_post.trace.joins import join
+
+    t.spend()
+    if isinstance(node, exp.Subquery) and _is_join_in_parentheses(node):
+        add_parenthesized(t, node, f)
+        return
+    relation, key, parts = _relation_of_item(t, node, f)
+    alias = node.args.get("alias")
+    if isinstance(alias, exp.TableAlias) and not isinstance(node, (exp.Unnest, exp.Lateral)):
+        relation = _with_columns(t, relation, alias)
+    for pivot in node.args.get("pivots") or ():
+        relation = t.hooks.pivot(t, pivot, relation, f)
+        name = pivot.args.get("alias")
+        if isinstance(name, exp.TableAlias) and name.this is not None:
+            key, parts = t.key(name.this), ()
+    if isinstance(alias, exp.TableAlias) and alias.args.get("this") is not None:
+        key, parts = t.key(alias.args["this"]), ()
+    if t.rules.renames_duplicates and not parts:
+        relation = _without_duplicates(t, relation)
+    f.add_operand(Operand(key, relation, parts))
+    if isinstance(node, exp.Table):
+        for inner in node.args.get("joins") or ():
+            join(t, inner, f)
+        for lateral in node.args.get("laterals") or ():
+            add_source(t, lateral, f)
+
+
+def _relation_of_item(t: Tracer, node: Any, f: Frame) -> tuple[Relation, str, tuple[str, ...]]:
+    if isinstance(node, exp.Table):
+        return _table(t, node, f)
+    if isinstance(node, exp.Unnest):
+        return exploded(t, node, f, node.args.get("alias")), "", ()
+    if isinstance(node, exp.Lateral):
+        return lateral_relation(t, node, f), "", ()
+    if isinstance(node, exp.Values):
+        return values(t, node, f), "", ()
+    if isinstance(node, exp.Subquery) and _holds_table(node.args["this"]):
+        g = Frame(f.outer, f.env)
+        add_parenthesized(t, node, g)
+        return flattened(t, g), "", ()
+    if isinstance(node, exp.Query):
+        return t.query(t, node, f.env, f.outer), "", ()
+    rows = getattr(exp, "TableFromRows", None)
+    if rows is not None and isinstance(node, rows):
+        return function_relation(t, node.args["this"], f, node), "", ()
+    if isinstance(node, exp.Alias):
+        return _relation_of_item(t, node.args["this"], f)
+    label = node.sql(dialect=t.rules.dialect)[:80]
+    open_ = OpenUnknown(label, Reason.UNSUPPORTED_SYNTAX, f"the columns of {label} are not known")
+    return Relation(t.rules, (), [], [], open_=open_), "", ()
+
+
+def _table(t: Tracer, node: Any, f: Frame) -> tuple[Relation, str, tuple[str, ...]]:
+    a = node.args
+    this = a["this"]
+    if this.__class__ is exp.Identifier:
+        if a.get("db") is None:
+            key = t.key(this)
+            cte = f.env.get(key)
+            if cte is not None:
+                return relation_of(t, cte), key, (key,)
+            return t.table(_parts(t, this)), key, (key,)
+        identifiers = [a[p] for p in ("catalog", "db") if a.get(p) is not None]
+        names = tuple([*map(t.spell, identifiers), t.spell(this)])
+        return t.table(names), t.key(this), tuple([*map(t.key, identifiers), t.key(this)])
+    if isinstance(this, exp.Dot):
+        names = tuple(t.spell(x) for x in this.flatten() if isinstance(x, exp.Identifier))
+        prefix = [a[p] for p in ("catalog", "db") if a.get(p) is not None]
+        names = (*map(t.spell, prefix), *names)
+        return t.table(names), t.rules.key_of(names[-1]), tuple(map(t.rules.key_of, names))
+    return _dynamic(t, node, this, f)
+
+
+def _parts(t: Tracer, identifier: Any) -> tuple[str, ...]:
+    name = t.spell(identifier)
+    if "." in name and t.rules.name == "bigquery":
+        return split_name(name)
+    return (name,)
+
+
+def _dynamic(t: Tracer, node: Any, this: Any, f: Frame) -> tuple[Relation, str, tuple[str, ...]]:
+    """``identifier('db.t')``, a function, a stage, a file, a parameter."""
+    dynamic = getattr(exp, "DynamicIdentifier", None)
+    if dynamic is not None and isinstance(this, dynamic):
+        inner = this.args["this"]
+        if isinstance(inner, exp.Literal):
+            parts = tuple(t.spell(exp.to_identifier(p)) for p in split_name(inner.name))
+            return t.table(parts), t.rules.key_of(parts[-1]), tuple(map(t.rules.key_of, parts))
+    if isinstance(this, exp.Func):
+        return function_relation(t, this, f, node), _function_key(t, this), ()
+    label = this.sql(dialect=t.rules.dialect)
+    return t.table((label,)), label, (label,)
+
+
+def _function_key(t: Tracer, function: Any) -> str:
+    return t.rules.key_of(str(function.name or function.sql_name()).lower())
+
+
+def _is_join_in_parentheses(node: Any) -> bool:
+    if node.args.get("alias") is not None or node.args.get("pivots"):
+        return False
+    inner = node.args["this"]
+    return isinstance(inner, exp.Table) or (
+        type(inner) is exp.Subquery and (bool(node.args.get("joins")) or _holds_table(inner))
+    )
+
+
+def _holds_table(node: Any) -> bool:
+    while type(node) is exp.Subquery and not node.args.get("alias"):
+        node = node.args["this"]
+    return isinstance(node, exp.Table)
+
+
+def add_parenthesized(t: Tracer, node: Any, f: Frame) -> None:
+    """``from (a join b on ...)``: its tables stay in scope."""
+    from lineage_post.trace.joins import join
+
+    add_source(t, node.args["this"], f)
+    for inner in node.args.get("joins") or ():
+        join(t, inner, f)
+
+
+def flattened(t: Tracer, f: Frame) -> Relation:
+    """All columns of a FROM list as one relation, as ``from (a join b) as x`` makes of it."""
+    names: list[str] = []
+    provenances: list[int] = []
+    steps: list[AnyStep] = []
+    for operand in f.operands:
+        names.extend(operand.relation.spellings)
+        provenances.extend(operand.relation.all())
+        steps.extend(operand.relation.steps)
+    opens = [o.relation.open for o in f.operands if o.relation.open is not None]
+    open_ = None if not opens else opens[0] if len(opens) == 1 else OpenChoice(opens)
+    return Relation(t.rules, names, provenances, steps, f.rows, f.rows_of, open_)
+
+
+def _with_columns(t: Tracer, relation: Relation, alias: Any) -> Relation:
+    columns = alias.args.get("columns")
+    if not columns:
+        return relation
+    names = [t.spell(c.this if isinstance(c, exp.ColumnDef) else c) for c in columns]
+    if relation.spellings:
+        return relation.renamed(names[: len(relation.spellings)])
+    return relation if relation.open is None else _positional(t, relation, names)
+
+
+def _positional(t: Tracer, relation: Relation, names: list[str]) -> Relation:
+    """``from unlisted as t(a, b)``: the names hide columns that are not known."""
+    unknown = [
+        t.sources.unknown(n, Reason.SCHEMA_MISSING, f"{n} renames a column that is not known")
+        for n in names
+    ]
+    return Relation(
+        t.rules, names, unknown, [None] * len(names), relation.rows, relation.rows_of, relation.open
+    )
+
+
+def _without_duplicates(t: Tracer, relation: Relation) -> Relation:
+    spellings = relation.spellings
+    if len(set(spellings)) == len(spellings):
+        return relation
+    return relation.renamed(unique_names(spellings))
+
+
+def unique_names(spellings: Any) -> list[str]:
+    """``code, code`` become ``code, code_1``, as DuckDB names them."""
+    seen: set[str] = set()
+    names: list[str] = []
+    for spelling in spellings:
+        name, n = spelling, 0
+        while name.lower() in seen:
+            n += 1
+            name = f"{spelling}_{n}"
+        seen.add(name.lower())
+        names.append(name)
+    return names
+
+
+def values(t: Tracer, node: Any, f: Frame) -> Relation:
+    """``values (a, 1), (b, 2)``: a set operation by position, each row an arm."""
+    provenances: list[int] = []
+    steps: list[AnyStep] = []
+    for row in node.args["expressions"]:
+        cells = row.args["expressions"] if isinstance(row, exp.Tuple) else [row]
+        for i, cell in enumerate(cells):
+            x, step = cell_of(t, cell, f)
+            if i < len(provenances):
+                provenances[i] |= x
+                steps[i] = _merged_steps(steps[i], step)
+            else:
+                provenances.append(x)
+                steps.append(step)
+    names = [f"{t.rules.values_prefix}{i + t.rules.values_base}" for i in range(len(provenances))]
+    return Relation(t.rules, names, provenances, steps)
+
+
+def _merged_steps(a: AnyStep, b: AnyStep) -> AnyStep:
+    if b is None:
+        return a
+    return Arms([a, b])
+
+
+def cell_of(t: Tracer, node: Any, f: Frame) -> tuple[int, AnyStep]:
+    """An expression as an output: its provenance, and its step unless it is a bare reference."""
+    if node.__class__ is exp.Column and node.args["this"].__class__ is not exp.Star:
+        x = evaluate(t, node, f)
+        return x, t.step
+    start = len(t.log)
+    x = evaluate(t, node, f)
+    return x, Step(node, f, start, len(t.log), x)
+
+
+def source_env(f: Frame) -> tuple[Env, Optional[Frame]]:
+    """What a derived table in this FROM sees: the CTEs and the outer query, not its siblings."""
+    return f.env, f.outer

@@ -1,0 +1,246 @@
+"""``*``, ``t.*``, ``s.*`` over a struct, and COLUMNS(...)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Optional
+
+from sqlglot import exp
+
+from lineage_post.trace.expressions import evaluate, handles
+from lineage_post.trace.frame import Frame, Operand
+from lineage_post.trace.opens import Open, OpenUnknown, OpenWithout
+from lineage_post.trace.relation import AnyStep, Relation, Step
+from lineage_post.trace.resolve import find_column, find_operand, resolve_path
+from lineage_post.trace.schema_index import Names
+from lineage_post.trace.shapes import Array, Struct
+from lineage_post.trace.tracer import Tracer
+from lineage_post.vocabulary import Reason
+
+
+class Item(NamedTuple):
+    """One column a star stands for."""
+
+    spelling: str
+    provenance: int
+    step: AnyStep
+
+
+class Expansion:
+    """The columns of a COLUMNS(...) and the one that is being evaluated."""
+
+    __slots__ = ("current", "items")
+
+    def __init__(self, items: list[Item]) -> None:
+        self.items = items
+        self.current = 0
+
+
+def star_items(
+    t: Tracer, star: Any, f: Frame, qualifier: Sequence[Any] = ()
+) -> tuple[list[Item], list[Open]]:
+    """What a star expands to, and what of it cannot be expanded."""
+    items, opens = _all_items(t, f, qualifier)
+    return _modified(t, star, f, items, opens)
+
+
+def _all_items(
+    t: Tracer, f: Frame, qualifier: Sequence[Any]
+) -> tuple[list[Item], list[Open]]:
+    if not qualifier:
+        return _unqualified_items(t, f)
+    operand = _operand_of(t, qualifier, f)
+    if operand is not None:
+        return _items_of(operand.relation)
+    return _struct_items(t, qualifier, f)
+
+
+def _operand_of(t: Tracer, qualifier: Sequence[Any], f: Frame) -> Optional[Operand]:
+    if len(qualifier) == 1:
+        return find_operand(t.key(qualifier[0]), f)
+    name = tuple(map(t.key, qualifier))
+    for operand in f.operands:
+        if operand.parts and operand.parts[-len(name) :] == name[-len(operand.parts) :]:
+            return operand
+    return None
+
+
+def _items_of(relation: Relation) -> tuple[list[Item], list[Open]]:
+    items = list(map(Item, relation.spellings, relation.all(), relation.steps))
+    return items, [relation.open] if relation.open is not None else []
+
+
+def _unqualified_items(t: Tracer, f: Frame) -> tuple[list[Item], list[Open]]:
+    items: list[Item] = []
+    opens: list[Open] = []
+    for operand in f.operands:
+        if operand.relation.open is not None:
+            opens.append(operand.relation.open)
+    if not f.merged:
+        for operand in f.operands:
+            items.extend(_items_of(operand.relation)[0])
+        return items, opens
+    emitted: set[str] = set()
+    if not t.rules.merged_in_place:
+        for key, merged in f.merged.items():
+            items.append(Item(merged.spelling, merged.provenance, merged.step))
+            emitted.add(key)
+    for n, operand in enumerate(f.operands):
+        for item in _items_of(operand.relation)[0]:
+            key = t.rules.key_of(item.spelling)
+            column = f.merged.get(key)
+            if column is None or n not in column.operands:
+                items.append(item)
+            elif key not in emitted:
+                emitted.add(key)
+                items.append(Item(column.spelling, column.provenance, column.step))
+    return items, opens
+
+
+def _struct_items(
+    t: Tracer, qualifier: Sequence[Any], f: Frame
+) -> tuple[list[Item], list[Open]]:
+    """``s.*`` where s is a struct column."""
+    label = ".".join(part.name for part in qualifier)
+    shape = None
+    hit = find_column(t, t.key(qualifier[0]), f)
+    rest = qualifier[1:]
+    if hit is None and len(qualifier) > 1:
+        operand = find_operand(t.key(qualifier[0]), f)
+        i = -1 if operand is None else operand.relation.position(t.key(qualifier[1]))
+        if operand is not None and i >= 0:
+            hit, rest = (operand.relation, i), qualifier[2:]
+    if hit is not None:
+        shape = t.shape(*hit)
+        for part in rest:
+            shape = _field_shape(t, shape, part)
+    if isinstance(shape, Struct):
+        return _items_of(shape.fields)
+    if hit is not None:
+        detail = f"the fields of {label} are not known"
+        return [], [OpenUnknown(label, Reason.STAR_UNEXPANDED, detail)]
+    detail = f"there is no {label} in scope"
+    return [], [OpenUnknown(label, Reason.STAR_UNEXPANDED, detail)]
+
+
+def _field_shape(t: Tracer, shape: Any, part: Any) -> Any:
+    if isinstance(shape, Array):
+        shape = shape.element
+    if not isinstance(shape, Struct):
+        return None
+    i = shape.fields.position(t.key(part))
+    return t.shape(shape.fields, i) if i >= 0 else None
+
+
+def shape_items(shape: Any) -> Optional[list[Item]]:
+    """The fields of a struct value as columns."""
+    return _items_of(shape.fields)[0] if isinstance(shape, Struct) else None
+
+
+def _modified(
+    t: Tracer, star: Any, f: Frame, items: list[Item], opens: list[Open]
+) -> tuple[list[Item], list[Open]]:
+    """EXCEPT, REPLACE, RENAME and ILIKE."""
+    a = star.args
+    if not any(a.get(name) for name in ("except_", "replace", "rename", "ilike")):
+        return items, opens
+    key_of = t.rules.key_of
+    excluded = {t.key(_name_of(e)) for e in a.get("except_") or ()}
+    replaced = {t.key(e.args["alias"]): e for e in a.get("replace") or ()}
+    renamed = {t.key(_name_of(e.this)): t.spell(e.args["alias"]) for e in a.get("rename") or ()}
+    pattern = a.get("ilike")
+    matches = _like(pattern.name, ignore_case=True) if pattern is not None else None
+    names = Names([item.spelling for item in items], t.rules)
+    gone = {names.position(key) for key in excluded}
+    result: list[Item] = []
+    for n, item in enumerate(items):
+        key = key_of(item.spelling)
+        if n in gone or (matches is not None and not matches(item.spelling)):
+            continue
+        if key in replaced:
+            item = _replacement(t, replaced[key], f, item.spelling)
+        result.append(item._replace(spelling=renamed.get(key, item.spelling)))
+    hidden = frozenset(excluded | set(replaced) | set(renamed))
+    return result, [OpenWithout(o, hidden) for o in opens] if hidden else opens
+
+
+def _replacement(t: Tracer, node: Any, f: Frame, spelling: str) -> Item:
+    start = len(t.log)
+    x = evaluate(t, node.args["this"], f)
+    step = Step(node.args["this"], f, start, len(t.log), x, node.args["alias"])
+    return Item(spelling, x, step)
+
+
+def _name_of(node: Any) -> Any:
+    return node.args["this"] if isinstance(node, exp.Column) else node
+
+
+def _like(pattern: str, *, ignore_case: bool) -> Callable[[str], bool]:
+    escaped = re.escape(pattern).replace("%", ".*").replace("_", ".")
+    compiled = re.compile(escaped, re.IGNORECASE | re.DOTALL if ignore_case else re.DOTALL)
+    return lambda name: compiled.fullmatch(name) is not None
+
+
+@handles("Columns")
+def columns(t: Tracer, node: Any, f: Frame) -> int:
+    """DuckDB ``columns('a|b')``, ``columns(* exclude (c))``, ``columns(x -> x like 'a%')``."""
+    if t.expanding is None:
+        t.expanding = Expansion(columns_items(t, node, f))
+    expansion = t.expanding
+    if not expansion.items:
+        return 0
+    item = expansion.items[expansion.current]
+    if item.step is not None:
+        t.log.append((item.step, item.provenance))
+    return int(item.provenance)
+
+
+def columns_items(t: Tracer, node: Any, f: Frame) -> list[Item]:
+    """The columns a COLUMNS(...) matches."""
+    selector = node.args["this"]
+    if isinstance(selector, exp.Star):
+        return star_items(t, selector, f)[0]
+    if isinstance(selector, exp.Column) and isinstance(selector.this, exp.Star):
+        return star_items(t, selector.this, f, [selector.args["table"]])[0]
+    items = star_items(t, exp.Star(), f)[0]
+    if isinstance(selector, exp.Literal):
+        compiled = _regex(selector.name)
+        return [item for item in items if compiled is None or compiled.search(item.spelling)]
+    if isinstance(selector, (exp.Array, exp.Tuple)):
+        wanted = {e.name.lower() for e in selector.expressions}
+        return [item for item in items if item.spelling.lower() in wanted]
+    if isinstance(selector, exp.Lambda):
+        keep = _lambda_test(selector.this)
+        return [item for item in items if keep is None or keep(item.spelling)]
+    return items
+
+
+def _regex(pattern: str) -> Optional["re.Pattern[str]"]:
+    try:
+        return re.compile(pattern)
+    except re.error:
+        return None
+
+
+def _lambda_test(body: Any) -> Optional[Callable[[str], bool]]:
+    """``x -> x like 'a%'`` as a test of a name, or None where it is not that simple."""
+    if isinstance(body, exp.Not):
+        inner = _lambda_test(body.this)
+        return None if inner is None else lambda name: not inner(name)
+    literal = body.args.get("expression")
+    if not isinstance(literal, exp.Literal):
+        return None
+    if isinstance(body, (exp.Like, exp.ILike)):
+        return _like(literal.name, ignore_case=isinstance(body, exp.ILike))
+    if isinstance(body, exp.EQ):
+        return lambda name: name == literal.name
+    if isinstance(body, exp.NEQ):
+        return lambda name: name != literal.name
+    if isinstance(body, exp.RegexpLike):
+        compiled = _regex(literal.name)
+        return None if compiled is None else lambda name: compiled.search(name) is not None
+    return None
+
+
+__all__ = ["Expansion", "Item", "columns_items", "resolve_path", "shape_items", "star_items"]

@@ -1,0 +1,164 @@
+"""Functions in FROM: unnest, explode, flatten, series, declared and undeclared table functions."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+from sqlglot import exp
+
+from lineage_post.trace.expressions import children, evaluate
+from lineage_post.trace.frame import Frame, Operand
+from lineage_post.trace.opens import OpenUnknown
+from lineage_post.trace.provenance import JOIN, transformed
+from lineage_post.trace.relation import AnyStep, Relation
+from lineage_post.trace.shapes import Array, Shape
+from lineage_post.trace.tracer import Tracer
+from lineage_post.vocabulary import Reason
+
+_FLATTEN = ("SEQ", "KEY", "PATH", "INDEX", "VALUE", "THIS")
+
+
+def array_of(t: Tracer, node: Any, f: Frame) -> tuple[int, int]:
+    """An argument that is unnested: its provenance, recorded as a JOIN; and its log start."""
+    start = len(t.log)
+    f.is_partial, before = True, f.is_partial
+    x = evaluate(t, node, f)
+    f.is_partial = before
+    t.decide(f, node, start, x, JOIN)
+    return transformed(x), start
+
+
+def _columns(t: Tracer, alias: Any) -> list[str]:
+    columns = alias.args.get("columns") if isinstance(alias, exp.TableAlias) else None
+    return [t.spell(c.this if isinstance(c, exp.ColumnDef) else c) for c in columns or ()]
+
+
+def _name(t: Tracer, alias: Any) -> Optional[str]:
+    this = alias.args.get("this") if isinstance(alias, exp.TableAlias) else None
+    return None if this is None else t.spell(this)
+
+
+def exploded(t: Tracer, node: Any, f: Frame, alias: Any) -> Relation:
+    """``unnest(a, b) with ordinality as u(x, y, n)``."""
+    arrays = node.args["expressions"] if isinstance(node, exp.Unnest) else [node.args["this"]]
+    elements = [array_of(t, array, f)[0] for array in arrays]
+    shapes = [t.expression_shape(array, f) for array in arrays]
+    names = _columns(t, alias)
+    if not names:
+        name = _name(t, alias)
+        names = [t.rules.unnest_name or name or "unnest"]
+    provenances: list[int] = []
+    element_shapes: dict[int, Shape] = {}
+    for i in range(len(names)):
+        n = min(i, len(elements) - 1)
+        provenances.append(elements[n])
+        shape = shapes[n]
+        if isinstance(shape, Array) and shape.element is not None and len(names) == len(arrays):
+            element_shapes[i] = shape.element
+    offset = node.args.get("offset")
+    if offset is not None and not isinstance(offset, bool):
+        names.append(t.spell(offset) if isinstance(offset, exp.Identifier) else "offset")
+        provenances.append(0)
+    steps: list[AnyStep] = [None] * len(names)
+    return Relation(t.rules, names, provenances, steps, shapes=element_shapes)
+
+
+def lateral_relation(t: Tracer, node: Any, f: Frame) -> Relation:
+    """LATERAL and APPLY: a query or function that sees what stands left of it."""
+    inner, alias = node.args["this"], node.args.get("alias")
+    if isinstance(inner, exp.Query):
+        before, f.is_partial = f.is_partial, True
+        relation = t.query(t, inner, f.env, f)
+        f.is_partial = before
+        names = _columns(t, alias)
+        return relation.renamed(names) if names else relation
+    if isinstance(inner, exp.Unnest):
+        return exploded(t, inner, f, alias)
+    return function_relation(t, inner, f, node)
+
+
+def function_relation(t: Tracer, function: Any, f: Frame, node: Any) -> Relation:
+    """The columns of a table function."""
+    alias = node.args.get("alias")
+    if isinstance(function, exp.Unnest):
+        return exploded(t, function, f, alias)
+    names = _columns(t, alias)
+    if isinstance(function, exp.Explode) or t.rules.name == "snowflake" and _is_flatten(function):
+        return _explode(t, function, f, names)
+    start = len(t.log)
+    before, f.is_partial = f.is_partial, True
+    x = transformed(children(t, function, f))
+    f.is_partial = before
+    t.decide(f, function, start, x, JOIN)
+    series = _series_name(t, function, alias)
+    if series is not None:
+        names = names or [series]
+        return Relation(t.rules, names, [x] * len(names), [None] * len(names))
+    label = function.sql(dialect=t.rules.dialect)[:80]
+    open_ = OpenUnknown(
+        label, Reason.EXTERNAL, f"the columns of {label} are not declared: declare a command"
+    )
+    unknown = [t.sources.unknown(n, Reason.EXTERNAL, open_.detail) for n in names]
+    return Relation(
+        t.rules, names, unknown, [None] * len(names), open_=None if names else open_
+    )
+
+
+def _is_flatten(function: Any) -> bool:
+    return str(getattr(function, "name", "")).lower() == "flatten"
+
+
+def _explode(t: Tracer, function: Any, f: Frame, names: list[str]) -> Relation:
+    array = function.args.get("this")
+    x, _ = array_of(t, array, f)
+    shape = t.expression_shape(array, f)
+    if t.rules.name == "snowflake":
+        names = names or list(_FLATTEN)
+        provenances = [0 if n in ("SEQ", "INDEX") else x for n in names]
+    elif isinstance(function, exp.Posexplode):
+        names = names or ["pos", "col"]
+        provenances = [0] + [x] * (len(names) - 1)
+    else:
+        names = names or ["col"]
+        provenances = [x] * len(names)
+    shapes: dict[int, Shape] = {}
+    if isinstance(shape, Array) and shape.element is not None:
+        for i, name in enumerate(names):
+            if provenances[i] and (t.rules.name != "snowflake" or name == "VALUE"):
+                shapes[i] = shape.element
+    return Relation(t.rules, names, provenances, [None] * len(names), shapes=shapes)
+
+
+def _series_name(t: Tracer, function: Any, alias: Any) -> Optional[str]:
+    name = str(function.name or function.sql_name()).lower()
+    if "series" in name or name in ("range", "generatedatearray", "sequence", "numbers"):
+        return _name(t, alias) if t.rules.name != "duckdb" else name
+    return None
+
+
+def array_join(t: Tracer, node: Any, f: Frame) -> None:
+    """ClickHouse ``array join a as x``: x, or a itself, becomes the element."""
+    for item in [node.args["this"], *(node.args.get("expressions") or ())]:
+        inner = item.args["this"] if isinstance(item, exp.Alias) else item
+        alias = item.args.get("alias")
+        name = alias if isinstance(alias, exp.Identifier) else None
+        if name is None:
+            name = alias.this if isinstance(alias, exp.TableAlias) else inner.this
+        column = exp.Column(this=inner.this) if isinstance(inner, exp.Table) else inner
+        x, _ = array_of(t, column, f)
+        element = Relation(t.rules, (t.spell(name),), [x], [None])
+        _replace(t, f, t.key(name), element)
+
+
+def _replace(t: Tracer, f: Frame, key: str, element: Relation) -> None:
+    """An element hides the array of the same name."""
+    from lineage_post.trace.frame import Merged
+
+    f.operands.append(Operand("", element))
+    f.merged[key] = Merged(
+        element.at(0),
+        None,
+        element.spellings[0],
+        frozenset(i for i, o in enumerate(f.operands) if o.relation.position(key) >= 0),
+    )
+    del t

@@ -1,0 +1,130 @@
+"""The state of one trace that every part of the walk shares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Optional
+
+from lineage_post.trace.errors import TooComplex
+from lineage_post.trace.opens import Open, OpenTable
+from lineage_post.trace.provenance import collapsed
+from lineage_post.trace.relation import AnyStep, Relation, Step, Table
+from lineage_post.trace.schema_index import SchemaIndex
+from lineage_post.trace.sources_table import Sources
+
+if TYPE_CHECKING:
+    from lineage_post.trace.commands import Commands
+    from lineage_post.trace.frame import Env, Frame
+    from lineage_post.trace.shapes import Shape
+
+#: So many SELECTs, each evaluated once, is more than any sane statement has.
+STEP_LIMIT = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """Parts of the walk that call back into each other, so that modules import one way."""
+
+    query: Callable[["Tracer", Any, "Env", Optional["Frame"]], Relation]
+    pivot: Callable[["Tracer", Any, Relation, "Frame"], Relation]
+    column_shape: Callable[["Tracer", Relation, int], Optional["Shape"]]
+    expression_shape: Callable[["Tracer", Any, "Frame"], Optional["Shape"]]
+
+
+class Tracer:
+    """Sources, schema and the log of operations of one statement.
+
+    ``log`` grows while expressions are walked. Its entries are (node, provenance) for an
+    operation, (step, provenance) for a reference to a computed column, and (start, kind) for
+    "everything logged since start acts as kind". A step remembers its slice, and nothing is read
+    until an edge that needs it is made.
+    """
+
+    __slots__ = (
+        "commands", "expanding", "hooks", "key", "log", "masking", "opens", "query", "reads",
+        "rules", "schema", "sources", "spell", "spent", "sql", "step", "stop_at", "tables", "tokens",
+        "warnings",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        sql: str,
+        schema: SchemaIndex,
+        commands: "Commands",
+        stop_at: Mapping[str, str],
+        masking: frozenset[str],
+        hooks: Hooks,
+    ) -> None:
+        self.sql = sql
+        self.tokens: Sequence[Any] = ()
+        self.schema = schema
+        self.rules = schema.rules
+        self.key = self.rules.key
+        self.spell = self.rules.spell
+        self.commands = commands
+        self.stop_at = stop_at
+        self.masking = masking
+        self.hooks = hooks
+        self.query = hooks.query
+        self.sources = Sources()
+        self.log: list[tuple[Any, int]] = []
+        #: The step of the column that was resolved last.
+        self.step: AnyStep = None
+        #: The columns of a COLUMNS(...) that was met, until its SELECT has expanded it.
+        self.expanding: Any = None
+        self.reads: set[tuple[str, ...]] = set()
+        self.tables: dict[str, Relation] = {}
+        self.opens: dict[str, OpenTable] = {}
+        self.warnings: list[str] = []
+        self.spent = 0
+
+    def spend(self, steps: int = 1) -> None:
+        """Counts work. Raises TooComplex beyond the limit."""
+        self.spent += steps
+        if self.spent > STEP_LIMIT:
+            raise TooComplex(f"more than {STEP_LIMIT} steps")
+
+    def table(self, parts: tuple[str, ...]) -> Relation:
+        """The relation a table name means: of the schema, or open under its dotted name."""
+        self.reads.add(parts)
+        entry = self.schema.find(parts)
+        if entry is None:
+            return self.open_relation(".".join(parts))
+        return self.table_of(entry.key)
+
+    def table_of(self, key: str) -> Relation:
+        """The relation that edges call ``key``."""
+        found = self.tables.get(key)
+        if found is None:
+            entry = self.schema.by_key(key)
+            if entry is None:
+                return self.open_relation(key)
+            open_ = None if entry.is_complete else self.open_table(key)
+            found = self.tables[key] = Table(self, entry, open_)
+        return found
+
+    def open_relation(self, label: str) -> Relation:
+        """A relation none of whose columns are known."""
+        return Relation(self.rules, (), [], [], open_=self.open_table(label))
+
+    def open_table(self, label: str) -> Open:
+        """The columns of a table by whatever name the SQL uses."""
+        found = self.opens.get(label)
+        if found is None:
+            found = self.opens[label] = OpenTable(label)
+        return found
+
+    def decide(self, frame: "Frame", node: Any, start: int, x: int, kind: int) -> None:
+        """Records that ``node``, evaluated to ``x``, decides rows of ``frame`` as ``kind``."""
+        if x:
+            y = collapsed(x, kind)
+            frame.decide(y, Step(node, frame, start, len(self.log), y, kind=kind))
+
+    def shape(self, relation: Relation, i: int) -> Optional["Shape"]:
+        """The struct shape of a column, where it has one that is known."""
+        return self.hooks.column_shape(self, relation, i)
+
+    def expression_shape(self, node: Any, frame: "Frame") -> Optional["Shape"]:
+        """The struct shape of an expression, where it has one that is known."""
+        return self.hooks.expression_shape(self, node, frame)
