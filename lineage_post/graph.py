@@ -21,7 +21,7 @@ from typing import Protocol
 
 from lineage_post.artifacts import Project
 from lineage_post.errors import SelectionError
-from lineage_post.lineage.values import Edge, NodeLineage
+from lineage_post.values import Edge, NodeLineage
 from lineage_post.vocabulary import EdgeType, Word
 
 #: (unique_id, column name); None for the rows of the node.

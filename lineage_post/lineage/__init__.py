@@ -3,7 +3,7 @@
 from lineage_post.lineage.load import load
 from lineage_post.lineage.project import Counts, Coverage, Lineage
 from lineage_post.lineage.run import ENGINE, trace_project
-from lineage_post.lineage.values import ColumnLineage, Edge, NodeLineage, Note
+from lineage_post.values import ColumnLineage, Edge, NodeLineage, Note
 
 __all__ = [
     "ENGINE",

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from lineage_post.lineage.task import Task
-from lineage_post.lineage.values import ColumnLineage, Edge
 from lineage_post.trace.result import Output, Trace, TraceEdge
+from lineage_post.values import ColumnLineage, Edge
 from lineage_post.vocabulary import Reason, State
 
 #: Names that an engine makes up for an expression without an alias; the catalog knows better.

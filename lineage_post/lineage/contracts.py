@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from lineage_post.artifacts import Node
-from lineage_post.lineage.values import Edge
 from lineage_post.schema import declared_outputs
 from lineage_post.trace.result import Op
+from lineage_post.values import Edge
 from lineage_post.vocabulary import OpKind, Subtype
 
 

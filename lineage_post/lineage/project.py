@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lineage_post.artifacts import Project
+from lineage_post.graph import ColumnGraph, Step
 from lineage_post.lineage.record import edge_row
-from lineage_post.lineage.values import ColumnLineage, Edge, NodeLineage, Note
 from lineage_post.options import Options
+from lineage_post.values import ColumnLineage, Edge, NodeLineage, Note
 from lineage_post.vocabulary import State
-
-if TYPE_CHECKING:
-    from lineage_post.graph import ColumnGraph, Step
 
 #: The dbt package of this tool; its own models are never part of what it publishes.
 OWN_PACKAGE = "lineage_post"
@@ -53,8 +51,6 @@ class Lineage:
     @cached_property
     def graph(self) -> ColumnGraph:
         """The graph of all columns, built on first use."""
-        from lineage_post.graph import ColumnGraph
-
         return ColumnGraph(self)
 
     @cached_property

@@ -17,8 +17,8 @@ from functools import lru_cache
 from typing import Any, TypeVar, overload
 
 from lineage_post.errors import ArtifactError
-from lineage_post.lineage.values import ColumnLineage, Edge, NodeLineage
 from lineage_post.trace.result import Op
+from lineage_post.values import ColumnLineage, Edge, NodeLineage
 from lineage_post.vocabulary import Certainty, OpKind, Reason, State, Subtype
 
 T = TypeVar("T", ColumnLineage, Edge)

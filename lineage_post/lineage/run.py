@@ -18,11 +18,11 @@ from lineage_post.lineage.pool import Workers
 from lineage_post.lineage.project import Lineage
 from lineage_post.lineage.record import Packed, Unpacked
 from lineage_post.lineage.task import Settings, Task, tasks_of
-from lineage_post.lineage.values import ColumnLineage, Edge, NodeLineage, Note
 from lineage_post.options import Options
 from lineage_post.relations import Relations
 from lineage_post.schema import NO_COLUMNS, Columns, Learned, static_columns
 from lineage_post.trace.dialects import dialect_of
+from lineage_post.values import ColumnLineage, Edge, NodeLineage, Note
 from lineage_post.vocabulary import Reason
 
 #: The version of what tracing gives; a cached trace of another engine is not used.

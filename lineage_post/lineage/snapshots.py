@@ -12,8 +12,8 @@ from typing import Any
 
 from lineage_post.artifacts import Node
 from lineage_post.artifacts.access import mapping, texts
-from lineage_post.lineage.values import ColumnLineage, Edge
 from lineage_post.trace.result import Op
+from lineage_post.values import ColumnLineage, Edge
 from lineage_post.vocabulary import EdgeType, OpKind, Reason, State, Subtype
 
 #: For the columns of the inner select that an expression of the config reads.

@@ -11,12 +11,12 @@ from lineage_post.lineage.bind import bound_columns, bound_edges
 from lineage_post.lineage.record import count_states, in_order, pack
 from lineage_post.lineage.snapshots import with_meta_columns
 from lineage_post.lineage.task import Settings, Task
-from lineage_post.lineage.values import ColumnLineage, Edge
 from lineage_post.relations import external_id, without_temporary
 from lineage_post.schema import NO_COLUMNS, Columns, Learned, ProjectIndex
 from lineage_post.trace import trace
 from lineage_post.trace.result import Trace
 from lineage_post.trace.schema_index import split_name
+from lineage_post.values import ColumnLineage, Edge
 from lineage_post.vocabulary import EdgeType, Reason, State
 
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 from lineage_post.artifacts import Node, Project
 from lineage_post.lineage.contracts import contract_edges, contract_of
 from lineage_post.lineage.record import packed_node
-from lineage_post.lineage.values import ColumnLineage, Edge, NodeLineage, Note
 from lineage_post.schema import Columns, Learned
+from lineage_post.values import ColumnLineage, Edge, NodeLineage, Note
 from lineage_post.vocabulary import Reason, State, Subtype
 
 ColumnsOf = Callable[[str], Iterable[str]]
