@@ -1,0 +1,186 @@
+"""From flags and artifacts to the lineage of a project: what build, show and exposures share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import update_wrapper
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from lineage_post.artifacts import (
+    CatalogTable,
+    Project,
+    read_catalog,
+    read_compiled,
+    read_manifest,
+    require_compiled_sql,
+    stitch,
+)
+from lineage_post.artifacts.seeds import read_seed_headers
+from lineage_post.cache import Cache
+from lineage_post.cli.places import Places
+from lineage_post.errors import ArtifactError, OptionError
+from lineage_post.lineage import Lineage, trace_project
+from lineage_post.lineage.run import ENGINE
+from lineage_post.options import Options, options_from_mapping
+from lineage_post.trace.dialects import ADAPTER_DIALECTS, dialect_of, rules_of
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The flags that say what to read and how."""
+
+    manifest: str | None = None
+    catalog: str | None = None
+    upstream_manifest: tuple[str, ...] = ()
+    compiled_from_disk: bool = False
+    dialect: str | None = None
+    exclude_packages: tuple[str, ...] = ()
+    strict: bool = False
+
+
+@dataclass(slots=True)
+class Loaded:
+    """A traced project, where its artifacts were, and what the user should be warned of.
+
+    ``published`` is the part of the lineage that the answer is about.
+    """
+
+    lineage: Lineage
+    published: Lineage
+    options: Options
+    places: Places
+    manifest: Path
+    warnings: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def artifact_options(command: Command) -> Command:
+    """Adds the flags of Request to a command, which takes them as ``request``."""
+
+    def with_request(**flags: Any) -> Any:
+        names = Request.__dataclass_fields__
+        request = Request(**{name: flags.pop(name) for name in names})
+        return command(request=_listed(request), **flags)
+
+    wrapped = update_wrapper(with_request, command)
+    for option in reversed(_OPTIONS):
+        wrapped = option(wrapped)
+    return wrapped  # type: ignore[return-value]
+
+
+_OPTIONS = (
+    click.option("--manifest", metavar="FILE", help="Instead of manifest.json in the target path."),
+    click.option("--catalog", metavar="FILE", help="Instead of catalog.json in the target path."),
+    click.option(
+        "--upstream-manifest",
+        metavar="FILE",
+        multiple=True,
+        help="Manifest of a project this one reads from; can be repeated.",
+    ),
+    click.option(
+        "--compiled-from-disk",
+        is_flag=True,
+        help="Take SQL the manifest lacks from target/compiled, where it still matches.",
+    ),
+    click.option("--dialect", help="SQL dialect; default: that of the project's adapter."),
+    click.option(
+        "--exclude-packages",
+        metavar="NAME,...",
+        multiple=True,
+        help="Trace through these packages, but leave them out of the answer.",
+    ),
+    click.option("--strict", is_flag=True, help="A warning is a finding: exit with 1."),
+)
+
+
+def load(places: Places, request: Request) -> Loaded:
+    """Reads the artifacts and traces the project. Raises LineageError for what cannot be read."""
+    options = options_of(places, request)
+    if options.dialect:
+        options = replace(options, dialect=known_dialect(options.dialect))
+    manifest = _path(request.manifest) or places.target_path / "manifest.json"
+    project = _project(manifest, places, request)
+    if not options.dialect:
+        dialect_of(project.adapter_type)
+    catalog_file = _path(request.catalog) or places.target_path / "catalog.json"
+    loaded_catalog = _catalog(catalog_file, required=request.catalog is not None)
+    cache = Cache.open(places.output_dir / "cache", ENGINE) if options.cache else Cache()
+    lineage = trace_project(
+        project,
+        catalog=loaded_catalog,
+        options=options,
+        seed_headers=read_seed_headers(project, project_dir=places.project_dir),
+        cache=cache,
+    )
+    cache.save()
+    loaded = Loaded(lineage, lineage, options, places, manifest)
+    if loaded_catalog and catalog_file.stat().st_mtime < manifest.stat().st_mtime:
+        loaded.notes.append(
+            f"{places.shown(catalog_file)} is older than {places.shown(manifest)}: columns may "
+            "have changed since. dbt docs generate writes both."
+        )
+    loaded.warnings += [f"{n.unique_id}: {n.message}" for n in lineage.notes]
+    return loaded
+
+
+def options_of(places: Places, request: Request) -> Options:
+    """The options: flags over the ``lineage_post`` block of dbt_project.yml over the defaults."""
+    variables = places.project_yml().get("vars") or {}
+    block = variables.get("lineage_post") if isinstance(variables, Mapping) else None
+    where = f"{places.shown(places.project_dir / 'dbt_project.yml')}: vars: lineage_post"
+    options = options_from_mapping(block or {}, where=where)
+    return replace(
+        options,
+        dialect=request.dialect or options.dialect,
+        strict=request.strict or options.strict,
+        exclude_packages=request.exclude_packages or options.exclude_packages,
+    )
+
+
+def known_dialect(name: str) -> str:
+    """``name`` if it is a SQL dialect, or the dialect of an adapter of this name. Raises
+    OptionError with those that are known, before any work is done (case CF-01)."""
+    lowered = name.lower()
+    if lowered in ADAPTER_DIALECTS:
+        return ADAPTER_DIALECTS[lowered]
+    try:
+        rules_of(lowered)
+    except OptionError as error:
+        known = ", ".join(sorted({*ADAPTER_DIALECTS, *ADAPTER_DIALECTS.values()}))
+        raise OptionError(f"There is no SQL dialect {name!r}.", hint=f"Known: {known}.") from error
+    return lowered
+
+
+def _project(manifest: Path, places: Places, request: Request) -> Project:
+    project = read_manifest(manifest)
+    if request.compiled_from_disk:
+        project = read_compiled(
+            project, project_dir=places.project_dir, target_dir=places.target_path
+        )
+    require_compiled_sql(project, where=places.shown(manifest))
+    for upstream in request.upstream_manifest:
+        project = stitch(project, read_manifest(Path(upstream)))
+    return project
+
+
+def _catalog(path: Path, *, required: bool) -> dict[str, CatalogTable]:
+    if path.is_file():
+        return read_catalog(path)
+    if required:
+        raise ArtifactError(f"{path}: there is no catalog", hint="Run dbt docs generate.")
+    return {}
+
+
+def _path(given: str | None) -> Path | None:
+    return Path(given).expanduser() if given else None
+
+
+def _listed(request: Request) -> Request:
+    names = [n for given in request.exclude_packages for n in given.replace(",", " ").split()]
+    return replace(request, exclude_packages=tuple(names))

@@ -1,0 +1,261 @@
+"""``lineage-post show``: where a column comes from and what uses it."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from dataclasses import dataclass
+from typing import Any
+
+import click
+from rich.table import Table
+from rich.tree import Tree
+
+from lineage_post.cli import console, wording
+from lineage_post.cli.loading import Loaded, Request, artifact_options, load
+from lineage_post.cli.places import Places, place_options
+from lineage_post.cli.targets import target_of
+from lineage_post.cli.tree import Branches, grouped
+from lineage_post.graph import Step
+from lineage_post.lineage import ColumnLineage, Edge, Lineage
+from lineage_post.lineage.project import node_to_dict
+from lineage_post.publish import json
+from lineage_post.vocabulary import EdgeType, State
+
+#: So many columns are named in a summary line.
+NAMED = 6
+
+
+@click.command("show")
+@click.argument("target", metavar="[+]MODEL[.COLUMN][+]")
+@artifact_options
+@click.option("--depth", type=click.IntRange(min=1), help="Follow at most so many steps.")
+@click.option("--indirect", is_flag=True, help="Also follow joins, filters, groups and the like.")
+@click.option("--output", type=click.Choice(["text", "json"]), default="text")
+@place_options
+def command(
+    places: Places, request: Request, target: str, depth: int | None, indirect: bool, output: str
+) -> None:
+    """Show the lineage of a column: +x.y all upstream, x.y+ all downstream, x.y one step each.
+
+    A model without a column lists its columns. 2+x.y goes two steps up.
+    """
+    loaded = load(places, request)
+    for line in [*loaded.notes, *_stale(loaded)]:
+        console.note(line)
+    found = target_of(target, loaded.lineage)
+    if found.column is None:
+        _show_node(loaded, found.node, output)
+        return
+    walk = Walk(
+        loaded,
+        found.node,
+        found.column,
+        _limit(found.up, depth),
+        _limit(found.down, depth),
+        indirect,
+    )
+    if output == "json":
+        console.say_json(walk.to_dict())
+    else:
+        walk.show()
+
+
+def _limit(plus: int | None, depth: int | None) -> int | None:
+    return depth if plus is None else plus if depth is None else min(plus, depth)
+
+
+def _stale(loaded: Loaded) -> list[str]:
+    path = loaded.places.output_dir / json.LINEAGE_FILE
+    earlier = json.read_document(path)
+    why = earlier and json.staleness(earlier, loaded.lineage.project, loaded.options)
+    return [f"{loaded.places.shown(path)} is stale: {why}. lineage-post build renews it."] * bool(
+        why
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """A column and how far to go from it; 0 means not in this direction, None without end."""
+
+    loaded: Loaded
+    node: str
+    column: str
+    up: int | None
+    down: int | None
+    indirect: bool
+
+    @property
+    def lineage(self) -> Lineage:
+        return self.loaded.lineage
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "metadata": json.metadata_of(self.lineage.project, self.loaded.options),
+            "column": {"unique_id": self.node, **_column_to_dict(self._column(), self.column)},
+            "upstream": [_step_to_dict(step) for step in self._steps(is_up=True)],
+            "downstream": [_step_to_dict(step) for step in self._steps(is_up=False)],
+            "possibly_affected": self._possibly() if self.down != 0 else [],
+        }
+
+    def show(self) -> None:
+        if self.up != 0:
+            self._show_tree(is_up=True, depth=self.up, title="comes from")
+            self._show_deciding()
+        if self.down != 0:
+            self._show_tree(is_up=False, depth=self.down, title="is used by")
+            console.say(self._impact())
+
+    def _column(self) -> ColumnLineage | None:
+        traced = self.lineage.nodes.get(self.node)
+        return traced.column(self.column) if traced else None
+
+    def _steps(self, *, is_up: bool) -> list[Step]:
+        depth = self.up if is_up else self.down
+        if depth == 0:
+            return []
+        walk = self.lineage.graph.upstream if is_up else self.lineage.graph.downstream
+        return walk(self.node, self.column, depth=depth, indirect=self.indirect)
+
+    def _show_tree(self, *, is_up: bool, depth: int | None, title: str) -> None:
+        tree = Tree(f"{self._title()} [quiet]{title}[/]", guide_style="quiet")
+        Branches(self.lineage, is_up, depth, self.indirect).draw(tree, self.node, self.column)
+        if not tree.children:
+            tree.add(f"[quiet]{self._nothing(is_up)}[/]")
+        console.say(tree)
+
+    def _title(self) -> str:
+        name = wording.column_name(self.lineage, self.node, self.column)
+        column = self._column()
+        if column is None:
+            return name
+        kind = f" [quiet]{console.marked(column.data_type)}[/]" if column.data_type else ""
+        return f"{name}{kind}{wording.state_of(column)}"
+
+    def _nothing(self, is_up: bool) -> str:
+        if not is_up:
+            return "nothing"
+        column = self._column()
+        if column is not None and column.state is not State.KNOWN:
+            return "not known"
+        kind = self.node.split(".", 1)[0]
+        return "its data" if kind in ("seed", "source", "external") else "no column: a constant"
+
+    def _show_deciding(self) -> None:
+        """What decides the column's branch or window, and the rows: once, not on every branch."""
+        graph = self.lineage.graph
+        own = [e for e in graph.edges_into(self.node, self.column) if e.type is EdgeType.INDIRECT]
+        for label, edges in (
+            ("decided by", own),
+            ("rows decided by", list(graph.edges_into(self.node, None))),
+        ):
+            if edges and not self.indirect:
+                console.say(f"[quiet]{label}:[/] {self._named(edges)}")
+
+    def _named(self, edges: list[Edge]) -> str:
+        groups = list(grouped(edges, lambda edge: (edge.from_node, edge.from_column)))
+        names = [
+            f"{wording.column_name(self.lineage, node, column or '')} ({wording.subtypes(group)})"
+            for (node, column), group in groups[:NAMED]
+        ]
+        more = f" [quiet]and {len(groups) - NAMED} more[/]" if len(groups) > NAMED else ""
+        return ", ".join(names) + more
+
+    def _impact(self) -> str:
+        graph = self.lineage.graph
+        values = graph.downstream(self.node, self.column)
+        columns = {(s.node, s.column) for s in values}
+        nodes = {node for node, _ in columns}
+        reached = {node for node, _ in graph.reach(self.node, self.column)} - {self.node}
+        rows = len(reached - nodes)
+        said = (
+            f"[bold]A change of it[/] changes {wording.plural(len(columns), 'column')} in "
+            f"{wording.plural(len(nodes), 'node')}"
+        )
+        if rows:
+            said += f", decides rows, branches or windows in {wording.plural(rows, 'more node')}"
+        possibly = Counter(unique_id.split(".", 1)[0] for unique_id in self._possibly())
+        if possibly:
+            counted = [wording.plural(n, kind.replace("_", " ")) for kind, n in possibly.items()]
+            said += f", and may affect {', '.join(counted)}"
+        return f"{said}."
+
+    def _possibly(self) -> list[str]:
+        """Readers of what is affected whose columns are not known, and all that reads those."""
+        graph = self.lineage.graph
+        affected = {self.node, *(node for node, _ in graph.reach(self.node, self.column))}
+        found: set[str] = set()
+        queue = deque(sorted(affected))
+        while queue:
+            node = queue.popleft()
+            for reader in graph.readers(node):
+                if reader in affected or reader in found:
+                    continue
+                if node in found or self.lineage.nodes[reader].state is not State.KNOWN:
+                    found.add(reader)
+                    queue.append(reader)
+        return sorted(found)
+
+
+def _show_node(loaded: Loaded, node: str, output: str) -> None:
+    lineage = loaded.lineage
+    traced = lineage.nodes[node]
+    if output == "json":
+        console.say_json(
+            {
+                "metadata": json.metadata_of(lineage.project, loaded.options),
+                "node": node_to_dict(traced),
+            }
+        )
+        return
+    name = console.marked(wording.node_name(lineage, node))
+    detail = console.marked(traced.detail or "")
+    console.say(f"[node]{name}[/] {wording.state(traced.state, traced.reason)} [quiet]{detail}[/]")
+    table = Table(box=None, pad_edge=False, header_style="quiet")
+    for heading in ("column", "type", "state", "comes from"):
+        table.add_column(heading)
+    for column in traced.columns:
+        if column.name is None:
+            continue
+        direct = [
+            edge
+            for edge in lineage.graph.edges_into(node, column.name)
+            if edge.type is EdgeType.DIRECT
+        ]
+        sources = grouped(direct, lambda edge: (edge.from_node, edge.from_column))
+        table.add_row(
+            f"[column]{console.marked(column.name)}[/]",
+            f"[quiet]{console.marked(column.data_type or '')}[/]",
+            wording.state(column.state, column.reason),
+            ", ".join(
+                wording.column_name(lineage, source, name or "") for (source, name), _ in sources
+            ),
+        )
+    console.say(table)
+    rows = list(lineage.graph.edges_into(node, None))
+    if rows:
+        walk = Walk(loaded, node, "", 0, 0, False)
+        console.say(f"[quiet]rows decided by:[/] {walk._named(rows)}")
+
+
+def _column_to_dict(column: ColumnLineage | None, name: str) -> dict[str, Any]:
+    if column is None:
+        return {"column": name, "data_type": None, "state": State.UNKNOWN.value, "reason": None,
+                "detail": None, "expression": None}  # fmt: skip
+    return {
+        "column": column.name,
+        "data_type": column.data_type,
+        "state": column.state.value,
+        "reason": column.reason and column.reason.value,
+        "detail": column.detail,
+        "expression": column.expression,
+    }
+
+
+def _step_to_dict(step: Step) -> dict[str, Any]:
+    return {
+        "unique_id": step.node,
+        "column": step.column,
+        "depth": step.depth,
+        "is_value": step.is_value,
+        "edges": [json.edge_to_dict(edge) for edge in step.edges],
+    }

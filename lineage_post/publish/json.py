@@ -1,0 +1,149 @@
+"""JSON documents: what the command line prints and the files under ``target/lineage_post/``.
+
+Every document has ``metadata`` with the manifest it is of, the tool's version and the options, so
+that a stale one is seen. The rest of a document depends on its inputs alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime, timezone
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from lineage_post import __version__
+from lineage_post.artifacts import Project
+from lineage_post.lineage import Edge, Lineage
+from lineage_post.options import Options
+from lineage_post.vocabulary import Reason
+
+LINEAGE_FILE = "lineage.json"
+#: Options that change what is found or published; the others only change how.
+_DECISIVE = (
+    "dialect",
+    "exposures",
+    "exposures_limit",
+    "expressions",
+    "exclude_packages",
+    "masking_functions",
+    "commands",
+)
+
+
+def metadata_of(
+    project: Project | None, options: Options, *, generated_at: datetime | None = None
+) -> dict[str, Any]:
+    """What a document is of. Nothing from the environment or the invocation's arguments (SE-05)."""
+    now = (generated_at or datetime.now(timezone.utc)).astimezone(timezone.utc)
+    return {
+        "tool": "lineage_post",
+        "tool_version": __version__,
+        "generated_at": now.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "invocation_id": project and project.invocation_id,
+        "manifest_generated_at": project and project.generated_at,
+        "dbt_version": project and project.dbt_version,
+        "project_name": project and project.name,
+        "adapter_type": project and project.adapter_type,
+        "options": {name: _plain(value) for name, value in asdict(options).items()},
+    }
+
+
+def document(lineage: Lineage, options: Options, **more: Any) -> dict[str, Any]:
+    """The lineage of a project as one document; its keys are listed in the README."""
+    content = {**lineage.to_dict(), "metadata": metadata_of(lineage.project, options), **more}
+    nodes = lineage.project.nodes
+    for entry in content["nodes"]:
+        node = nodes.get(entry["unique_id"])
+        entry["checksum"] = node and node.checksum
+    return content
+
+
+def edge_to_dict(edge: Edge) -> dict[str, Any]:
+    """An edge as every document has it."""
+    return {
+        "from_node": edge.from_node,
+        "from_column": edge.from_column,
+        "from_field": edge.from_field,
+        "to_node": edge.to_node,
+        "to_column": edge.to_column,
+        "type": edge.type.value,
+        "subtype": edge.subtype.value,
+        "masking": edge.masking,
+        "certainty": edge.certainty.value,
+        "expression": edge.expression,
+        "ops": [{"name": op.name, "kind": op.kind.value} for op in edge.ops],
+    }
+
+
+def carry_over(content: dict[str, Any], earlier: Mapping[str, Any] | None) -> list[str]:
+    """Keeps what an earlier document knew of nodes that are only not compiled now.
+
+    ``dbt run -s one`` empties the compiled SQL of all others in manifest.json: a full answer must
+    not be replaced by an empty one. A node is kept only if its own code is the same; it then has
+    ``carried_over_from``. Returns their ids.
+    """
+    known = {node.get("unique_id"): node for node in (earlier or {}).get("nodes") or ()}
+    carried = []
+    for position, node in enumerate(content["nodes"]):
+        before = known.get(node["unique_id"])
+        if node["reason"] != Reason.NOT_COMPILED.value or before is None:
+            continue
+        if before.get("checksum") == node["checksum"] and before.get("reason") != node["reason"]:
+            origin = before.get("carried_over_from") or {
+                name: (earlier or {})["metadata"].get(name)
+                for name in ("invocation_id", "generated_at")
+            }
+            content["nodes"][position] = {**before, "carried_over_from": origin}
+            carried.append(node["unique_id"])
+    return carried
+
+
+def write_document(path: Path, content: Mapping[str, Any]) -> None:
+    """Writes the file whole or not at all, so that a reader never sees half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            json.dump(content, file, ensure_ascii=False, indent=1)
+            file.write("\n")
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def read_document(path: Path) -> dict[str, Any] | None:
+    """An earlier document, or None where there is none that can be read."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return content if isinstance(content, dict) else None
+
+
+def staleness(earlier: Mapping[str, Any], project: Project, options: Options) -> str | None:
+    """Why an earlier document does not stand for this manifest and these options, or None."""
+    metadata = earlier.get("metadata") or {}
+    if metadata.get("tool_version") != __version__:
+        return f"it was written by version {metadata.get('tool_version')}"
+    if metadata.get("invocation_id") != project.invocation_id:
+        return f"it is of the manifest of {metadata.get('manifest_generated_at')}"
+    now = metadata_of(project, options)["options"]
+    then = metadata.get("options") or {}
+    changed = [name for name in _DECISIVE if then.get(name) != now[name]]
+    return f"it was written with another {', '.join(changed)}" if changed else None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, (tuple, list)):
+        return [_plain(item) for item in value]
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    return value
