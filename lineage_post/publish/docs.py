@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lineage_post.errors import ArtifactError
-from lineage_post.options import Options
 from lineage_post.publish.docs_data import panel_data
 from lineage_post.publish.docs_manifest import patch_manifest
-from lineage_post.publish.docs_page import has_panel, static_page, with_panel, without_panel
+from lineage_post.publish.docs_page import static_page, with_panel, without_panel
 from lineage_post.publish.exposures import ExposureSpec
+from lineage_post.publish.text_file import write_text
 
 if TYPE_CHECKING:
     from lineage_post.lineage import Lineage
+    from lineage_post.options import Options
 
-DEFAULTS = Options()
+#: Below ``target/``: the decorated page as `dbt docs serve` is to show it.
+SERVED = Path("lineage_post") / "index.html"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,53 +35,27 @@ def decorate(
     lineage: Lineage,
     *,
     exposures: Sequence[ExposureSpec] = (),
-    options: Options = DEFAULTS,
+    options: Options | None = None,
 ) -> Decorated:
     """Adds the lineage to ``manifest.json``, ``index.html`` and ``static_index.html``, once.
 
     However often it runs, the result is that of one run; files that are not there are left out.
+    A copy of the page is kept for `dbt docs serve`, which overwrites ``index.html`` with it.
     Raises ArtifactError where the manifest cannot be read.
     """
+    if options is not None and options != lineage.options:
+        lineage = replace(lineage, options=options)
     manifest_path = target_path / "manifest.json"
     manifest = _read_json(manifest_path)
-    patch_manifest(manifest, lineage, exposures, options=options)
+    patch_manifest(manifest, lineage, exposures)
     manifest_text = json.dumps(manifest)
     write_text(manifest_path, manifest_text)
-    pages = _pages(target_path, panel_data(lineage, options=options), manifest_text)
+    pages = _pages(target_path, panel_data(lineage), manifest_text)
     for path, html in pages.items():
         write_text(path, html)
+    if target_path / "index.html" in pages:
+        write_text(target_path / SERVED, pages[target_path / "index.html"])
     return Decorated((manifest_path, *pages))
-
-
-def decorated_index(target_path: Path) -> Path | None:
-    """A copy of the decorated ``index.html`` for ``dbt docs serve``; None where there is none.
-
-    dbt overwrites ``target/index.html`` with the page named by ``DOCS_INDEX_FILE_PATH`` when it
-    serves, so that name has to point at this copy.
-    """
-    index = target_path / "index.html"
-    if not index.is_file():
-        return None
-    html = _read(index)
-    if not has_panel(html):
-        return None
-    copy = target_path / "lineage_post" / "docs_index.html"
-    write_text(copy, html)
-    return copy
-
-
-def write_text(path: Path, text: str) -> None:
-    """Writes the file whole or not at all: a reader never sees half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with open(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        os.chmod(name, path.stat().st_mode & 0o777 if path.exists() else 0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def _pages(target_path: Path, data: dict[str, Any], manifest: str) -> dict[Path, str]:

@@ -13,14 +13,13 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from lineage_post.options import Options
+from lineage_post import __version__
 from lineage_post.publish import words
 from lineage_post.vocabulary import Certainty, Reason, State, Subtype
 
 if TYPE_CHECKING:
     from lineage_post.lineage import ColumnLineage, Edge, Lineage, NodeLineage
 
-DEFAULTS = Options()
 GZIP_FROM = 200_000
 STATES = tuple(State)
 SUBTYPES = tuple(Subtype)
@@ -28,7 +27,7 @@ REASONS = tuple(Reason)
 MASKED, ASSUMED = 16, 32
 
 
-def panel_data(lineage: Lineage, *, options: Options = DEFAULTS) -> dict[str, Any]:
+def panel_data(lineage: Lineage) -> dict[str, Any]:
     """The document; its ``nodes`` are lists, trailing defaults left out.
 
     A node: ``[unique_id, label, state, reason, detail, columns, rows, unread]``.
@@ -38,8 +37,9 @@ def panel_data(lineage: Lineage, *, options: Options = DEFAULTS) -> dict[str, An
     that a node reads, where its columns are not all known. State and reason are indices too,
     a reason counting from 1.
     """
-    builder = _Builder(lineage, options)
+    builder = _Builder(lineage)
     return {
+        "version": __version__,
         "invocation": lineage.project.invocation_id,
         "generated": lineage.project.generated_at,
         "states": [str(state) for state in STATES],
@@ -70,9 +70,8 @@ def script_safe(text: str) -> str:
 class _Builder:
     """Numbers nodes and columns as edges mention them; sources may have columns nobody listed."""
 
-    def __init__(self, lineage: Lineage, options: Options) -> None:
+    def __init__(self, lineage: Lineage) -> None:
         self.lineage = lineage
-        self.options = options
         self.ids = sorted({*lineage.nodes, *_mentioned(lineage)})
         self.number = {unique_id: i for i, unique_id in enumerate(self.ids)}
         self.columns = {u: self._column_names(u) for u in self.ids}
@@ -88,7 +87,7 @@ class _Builder:
     def _node(self, unique_id: str) -> list[Any]:
         label = words.label(self.lineage.project, unique_id)
         node = self.lineage.nodes.get(unique_id)
-        if node is None:
+        if node is None or not self.lineage.is_published(unique_id):
             return [unique_id, label, STATES.index(State.UNKNOWN), _reason(Reason.EXTERNAL)]
         detail = node.detail or "; ".join(_details(node))
         columns = self._columns(node)
@@ -111,7 +110,7 @@ class _Builder:
         ]
 
     def _column(self, column: ColumnLineage, name: str, edges: list[list[Any]]) -> list[Any]:
-        expression = column.expression if self.options.expressions else None
+        expression = column.expression if self.lineage.options.expressions else None
         state = STATES.index(column.state)
         return _trimmed([name, state, _reason(column.reason), expression or 0, edges])
 

@@ -30,10 +30,6 @@ def without_panel(html: str) -> str:
     return _PANEL.sub("", html) if START in html else html
 
 
-def has_panel(html: str) -> bool:
-    return START in html
-
-
 def static_page(html: str, *, manifest: str, catalog: str) -> str | None:
     """The page with both artifacts inlined, safe against ``</script>`` in any of their strings.
 

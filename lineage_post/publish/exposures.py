@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from lineage_post.options import Options
 from lineage_post.publish import markdown, words
 from lineage_post.publish.exposures_text import Describer
 from lineage_post.vocabulary import ExposureMode
@@ -21,8 +20,8 @@ from lineage_post.vocabulary import ExposureMode
 if TYPE_CHECKING:
     from lineage_post.artifacts import Node
     from lineage_post.lineage import Lineage
+    from lineage_post.options import Options
 
-DEFAULTS = Options()
 #: Where dbt says that a generated exposure stands; no file of the user's has this path.
 GENERATED_PATH = "lineage_post_exposures.yml"
 TAG = "lineage_post"
@@ -70,13 +69,14 @@ class ExposureSet:
         )
 
 
-def exposures_for(lineage: Lineage, options: Options = DEFAULTS) -> list[ExposureSpec]:
+def exposures_for(lineage: Lineage, options: Options | None = None) -> list[ExposureSpec]:
     """The exposures of the columns that ``options.exposures`` picks, by name."""
     return list(exposure_set(lineage, options).specs)
 
 
-def exposure_set(lineage: Lineage, options: Options = DEFAULTS) -> ExposureSet:
+def exposure_set(lineage: Lineage, options: Options | None = None) -> ExposureSet:
     """As exposures_for, with the number of columns that ``exposures_limit`` left out."""
+    options = options or lineage.options
     picked = sorted(_picked(lineage, options), key=lambda pair: (pair[0].name, pair[1]))
     names = _names(picked)
     kept = picked[: options.exposures_limit]
@@ -125,7 +125,7 @@ def _picked(lineage: Lineage, options: Options) -> Iterator[tuple[Node, str]]:
     read = _read_by_models(lineage)
     for unique_id, traced in lineage.nodes.items():
         node = lineage.project.nodes.get(unique_id)
-        if node is None or node.package_name in options.exclude_packages:
+        if node is None or not lineage.is_published(unique_id):
             continue
         names = {c.name.lower(): c.name for c in traced.columns if c.name and c.is_column}
         if options.exposures is ExposureMode.MARKED:
@@ -218,5 +218,7 @@ def _owner(owner: object, project_name: str) -> tuple[str | None, str | None]:
 
 def _feeding(lineage: Lineage, node: str, column: str) -> tuple[str, ...]:
     nodes = lineage.project.nodes
-    feeding = {node, *lineage.graph.feeding_nodes(node, column)}
+    feeding = {node}
+    if column in lineage.graph.columns(node):
+        feeding |= lineage.graph.feeding_nodes(node, column)
     return tuple(sorted(n for n in feeding if n in nodes and nodes[n].resource_type in _DEPENDS_ON))
