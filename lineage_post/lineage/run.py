@@ -6,8 +6,7 @@ import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-
-import sqlglot
+from importlib.metadata import version
 
 import lineage_post
 from lineage_post.artifacts import CatalogTable, Node, Project
@@ -26,7 +25,7 @@ from lineage_post.values import ColumnLineage, Edge, NodeLineage, Note
 from lineage_post.vocabulary import Reason
 
 #: The version of what tracing gives; a cached trace of another engine is not used.
-ENGINE = f"{lineage_post.__version__}/sqlglot-{sqlglot.__version__}/1"
+ENGINE = f"{lineage_post.__version__}/sqlglot-{version('sqlglot')}/1"
 
 #: Resource types that have lineage.
 TRACED_TYPES = frozenset({"model", "snapshot", "seed", "source", "exposure"})

@@ -180,9 +180,13 @@ def _put(
         subtype=subtype,
         masking=edge.masking or hashed,
         expression=None,
-        ops=(*edge.ops, *_HASHED) if hashed else edge.ops,
+        ops=(*_computing(edge.ops), *_HASHED) if hashed else _computing(edge.ops),
     )
     found.setdefault((new.from_node, new.from_column, new.from_field, subtype), new)
+
+
+def _computing(ops: Iterable[Op]) -> tuple[Op, ...]:
+    return tuple(op for op in ops if op.kind is not OpKind.IDENTITY)
 
 
 def _dataset_joins(key: Iterable[str], by_target: Mapping[str, Sequence[Edge]]) -> list[Edge]:

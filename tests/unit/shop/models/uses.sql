@@ -1,0 +1,1 @@
+select a.order_id from {{ ref('ver') }} a join {{ ref('ver', v=1) }} b using (order_id)

@@ -1,0 +1,1 @@
+select order_id, customer_id from {{ ref('fct') }}
