@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from lineage_post.errors import OptionError
 from lineage_post.publish.exposures import ExposureSpec
-from lineage_post.publish.text_file import write_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,24 +51,10 @@ def exposures_yaml(specs: Sequence[ExposureSpec], project: Project) -> str:
     return HEADER + body
 
 
-def write_exposures(path: Path, specs: Sequence[ExposureSpec], project: Project) -> bool:
-    """Writes the file, and says whether it changed; without exposures an old one is removed.
-
-    Raises OptionError where the path has a file that this command did not write.
-    """
-    old = path.read_text(encoding="utf-8") if path.is_file() else None
-    if old is not None and not old.startswith(HEADER.splitlines()[0]):
-        raise OptionError(
-            f"{path} was not written by `lineage-post exposures --write`",
-            hint="Name another file, or move that one away.",
-        )
-    if not specs:
-        path.unlink(missing_ok=True)
-        return old is not None
-    text = exposures_yaml(specs, project)
-    if text != old:
-        write_text(path, text)
-    return text != old
+def is_ours(path: Path) -> bool:
+    """Whether the file was written by this module, and so may be replaced."""
+    first = HEADER.splitlines()[0]
+    return path.is_file() and path.read_text(encoding="utf-8").startswith(first)
 
 
 def jinja_literal(text: str) -> str:
