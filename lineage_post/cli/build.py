@@ -87,10 +87,10 @@ def _publish(loaded: Loaded, *, with_docs: bool) -> Iterator[Path]:
     carried = json.carry_over(document, earlier)
     if carried:
         models = wording.plural(len(carried), "model")
+        names = ", ".join(carried[:5]) + (" and others" if carried[5:] else "")
         loaded.warnings.append(
-            f"{places.shown(loaded.manifest)} lacks the SQL of {models}; their lineage was kept from "
-            f"an earlier build: {', '.join(carried[:5])}{' and others' if carried[5:] else ''}. "
-            "dbt compile brings it up to date."
+            f"{places.shown(loaded.manifest)} lacks the SQL of {models}; their lineage was kept "
+            f"from an earlier build: {names}. dbt compile brings it up to date."
         )
     json.write_document(target, document)
     yield target

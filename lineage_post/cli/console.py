@@ -58,7 +58,9 @@ def _spelled(char: str) -> str:
 
 def answer_console() -> Console:
     """The console of stdout; colours only on a terminal, and never with NO_COLOR."""
-    return Console(theme=THEME, highlight=False, soft_wrap=not sys.stdout.isatty(), emoji=False)
+    # In a pipe nothing is cut or wrapped: a line is a line.
+    width = None if sys.stdout.isatty() else 10_000
+    return Console(theme=THEME, highlight=False, emoji=False, width=width)
 
 
 def log_console() -> Console:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import update_wrapper
 from pathlib import Path
@@ -16,16 +17,16 @@ from lineage_post.artifacts import (
     read_catalog,
     read_compiled,
     read_manifest,
+    read_seed_headers,
     require_compiled_sql,
     stitch,
 )
-from lineage_post.artifacts.seeds import read_seed_headers
 from lineage_post.cache import Cache
 from lineage_post.cli.places import Places
 from lineage_post.errors import ArtifactError, OptionError
-from lineage_post.lineage import Lineage, trace_project
-from lineage_post.lineage.run import ENGINE
-from lineage_post.options import Options, options_from_mapping
+from lineage_post.lineage import ENGINE, Lineage, trace_project
+from lineage_post.lineage.load import CACHE_FOLDER
+from lineage_post.options import Options, gather_options, project_variables
 from lineage_post.trace.dialects import ADAPTER_DIALECTS, dialect_of, rules_of
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -102,15 +103,13 @@ _OPTIONS = (
 def load(places: Places, request: Request) -> Loaded:
     """Reads the artifacts and traces the project. Raises LineageError for what cannot be read."""
     options = options_of(places, request)
-    if options.dialect:
-        options = replace(options, dialect=known_dialect(options.dialect))
     manifest = _path(request.manifest) or places.target_path / "manifest.json"
     project = _project(manifest, places, request)
     if not options.dialect:
         dialect_of(project.adapter_type)
     catalog_file = _path(request.catalog) or places.target_path / "catalog.json"
     loaded_catalog = _catalog(catalog_file, required=request.catalog is not None)
-    cache = Cache.open(places.output_dir / "cache", ENGINE) if options.cache else Cache()
+    cache = Cache.open(places.target_path / CACHE_FOLDER, ENGINE) if options.cache else Cache()
     lineage = trace_project(
         project,
         catalog=loaded_catalog,
@@ -130,17 +129,19 @@ def load(places: Places, request: Request) -> Loaded:
 
 
 def options_of(places: Places, request: Request) -> Options:
-    """The options: flags over the ``lineage_post`` block of dbt_project.yml over the defaults."""
-    variables = places.project_yml().get("vars") or {}
-    block = variables.get("lineage_post") if isinstance(variables, Mapping) else None
-    where = f"{places.shown(places.project_dir / 'dbt_project.yml')}: vars: lineage_post"
-    options = options_from_mapping(block or {}, where=where)
-    return replace(
-        options,
-        dialect=request.dialect or options.dialect,
-        strict=request.strict or options.strict,
-        exclude_packages=request.exclude_packages or options.exclude_packages,
+    """The options: flags, then environment, then the vars of dbt_project.yml, then defaults."""
+    flags = {
+        "dialect": request.dialect,
+        "strict": request.strict or None,
+        "exclude_packages": request.exclude_packages or None,
+    }
+    options = gather_options(
+        flags=flags,
+        environ=os.environ,
+        variables=project_variables(places.project_dir),
+        where=f"{places.shown(places.project_dir / 'dbt_project.yml')}: vars: lineage_post",
     )
+    return replace(options, dialect=known_dialect(options.dialect)) if options.dialect else options
 
 
 def known_dialect(name: str) -> str:

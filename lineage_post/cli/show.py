@@ -138,7 +138,10 @@ class Walk:
         if column is not None and column.state is not State.KNOWN:
             return "not known"
         kind = self.node.split(".", 1)[0]
-        return "its data" if kind in ("seed", "source", "external") else "no column: a constant"
+        if kind in ("seed", "source", "external"):
+            return "data from outside the project"
+        is_chosen = any(self.lineage.graph.edges_into(self.node, self.column))
+        return "no column's value, but is decided" if is_chosen else "no column: a constant"
 
     def _show_deciding(self) -> None:
         """What decides the column's branch or window, and the rows: once, not on every branch."""

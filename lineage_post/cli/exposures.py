@@ -1,0 +1,86 @@
+"""``lineage-post exposures``: the exposures as YAML in the user's own project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lineage_post.cli import console, wording
+from lineage_post.cli.loading import Loaded, Request, artifact_options, load
+from lineage_post.cli.places import Places, place_options
+from lineage_post.publish import json
+from lineage_post.publish.exposures import ExposureSet, exposure_set
+from lineage_post.publish.exposures_yaml import write_exposures
+
+FILE = Path("models/lineage_post_exposures.yml")
+
+
+@click.command("exposures")
+@artifact_options
+@click.option("--write", is_flag=True, help=f"Write them, to {FILE.as_posix()} unless --file says.")
+@click.option("--file", "file", metavar="FILE", help="The YAML file, below the project's folder.")
+@click.option("--output", type=click.Choice(["text", "json"]), default="text")
+@place_options
+def command(places: Places, request: Request, write: bool, file: str | None, output: str) -> None:
+    """List one exposure per column that the project marks, or write them into YAML.
+
+    The hook puts them into dbt's manifest by itself; a file is for those who want them reviewed
+    and in version control. A model that is gone is left out of it, so dbt goes on working.
+    """
+    loaded = load(places, request)
+    found = exposure_set(loaded.lineage, loaded.options)
+    for line in [*loaded.notes, *([found.warning] if found.warning else [])]:
+        console.note(line)
+    if write:
+        _write(loaded, found, places.project_dir / (file or FILE))
+    elif output == "json":
+        console.say_json(_document(loaded, found))
+    else:
+        _list(loaded, found)
+
+
+def _write(loaded: Loaded, found: ExposureSet, path: Path) -> None:
+    changed = write_exposures(path, found.specs, loaded.lineage.project)
+    shown = console.marked(loaded.places.shown(path))
+    if not changed:
+        console.say(f"{shown} is up to date.")
+    elif found.specs:
+        console.say(f"Wrote {wording.plural(len(found.specs), 'exposure')} to {shown}.")
+    else:
+        console.say(f"Removed {shown}: no column gets an exposure.")
+
+
+def _list(loaded: Loaded, found: ExposureSet) -> None:
+    if not found.specs:
+        console.say(
+            f"No column gets an exposure: the option is exposures: {loaded.options.exposures}. "
+            "Mark one with meta: {lineage: {expose: true}}."
+        )
+    for spec in found.specs:
+        nodes = [wording.node_name(loaded.lineage, node) for node in spec.depends_on]
+        name, label = console.marked(spec.name), console.marked(spec.label)
+        console.say(f"[column]{label}[/] [quiet]exposure:{name}[/]")
+        console.say(f"  {console.marked(', '.join(nodes))}")
+
+
+def _document(loaded: Loaded, found: ExposureSet) -> dict[str, Any]:
+    return {
+        "metadata": json.metadata_of(loaded.lineage.project, loaded.options),
+        "exposures": [
+            {
+                "name": spec.name,
+                "label": spec.label,
+                "type": spec.type,
+                "description": spec.description,
+                "depends_on": list(spec.depends_on),
+                "owner": {"name": spec.owner_name, "email": spec.owner_email},
+                "url": spec.url,
+                "tags": list(spec.tags),
+                "meta": dict(spec.meta),
+            }
+            for spec in found.specs
+        ],
+        "left_out": found.left_out,
+    }

@@ -1,0 +1,164 @@
+"""``lineage-post sql``: the lineage of a statement or a script, without a project."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+import yaml
+
+from lineage_post.cli import FINDINGS, console, wording
+from lineage_post.cli.loading import Request, known_dialect, options_of
+from lineage_post.cli.places import Places, place_options
+from lineage_post.errors import ArtifactError
+from lineage_post.options import Options
+from lineage_post.publish import json
+from lineage_post.trace import Trace, TraceEdge, trace_script
+from lineage_post.trace.folding import conservative as folded
+from lineage_post.vocabulary import Certainty, EdgeType, State
+
+Schema = dict[str, dict[str, str | None]]
+
+
+@click.command("sql")
+@click.argument("statement", metavar="SQL | FILE | -")
+@click.option("--dialect", help="SQL dialect or adapter type; default: standard SQL.")
+@click.option(
+    "--schema",
+    "schema_file",
+    metavar="FILE",
+    help="YAML or JSON: {relation: {column: type}}, or a list of columns.",
+)
+@click.option("--conservative", is_flag=True, help="Let outputs inherit what decides rows.")
+@click.option("--output", type=click.Choice(["text", "json"]), default="text")
+@place_options
+def command(
+    places: Places,
+    statement: str,
+    dialect: str | None,
+    schema_file: str | None,
+    conservative: bool,
+    output: str,
+) -> None:
+    """Trace a pasted statement or script: its outputs, edges and what is not known.
+
+    Takes the text itself, a file, or - for stdin. Contracts of functions and masking functions
+    come from the lineage_post vars of dbt_project.yml where there is one.
+    """
+    dialect = known_dialect(dialect) if dialect else None
+    options = options_of(places, Request(dialect=dialect))
+    text = _text(statement)
+    traces = trace_script(
+        text,
+        dialect=options.dialect,
+        schema=_schema(schema_file) if schema_file else {},
+        commands=options.commands,
+        masking_functions=options.masking_functions,
+    )
+    if conservative:
+        traces = tuple(folded(trace) for trace in traces)
+    if output == "json":
+        console.say_json(_document(traces, options, conservative))
+    else:
+        for number, trace in enumerate(traces, 1):
+            _show(trace, f"statement {number}" if len(traces) > 1 else None, conservative)
+    if any(trace.state is State.UNKNOWN for trace in traces):
+        click.get_current_context().exit(FINDINGS)
+
+
+def _text(statement: str) -> str:
+    """The SQL: from stdin for -, from a file if there is one of this name, else as given."""
+    if statement == "-":
+        return sys.stdin.read()
+    is_name = "\n" not in statement and len(statement) < 1_000
+    if is_name and statement.endswith(".sql") and not Path(statement).is_file():
+        raise ArtifactError(f"{statement}: there is no such file", hint="Or give the SQL itself.")
+    if is_name and Path(statement).is_file():
+        return Path(statement).read_text(encoding="utf-8")
+    return statement
+
+
+def _schema(file: str) -> Schema:
+    hint = "Write `relation: {column: type}` for each relation, in YAML or JSON."
+    try:
+        document = yaml.safe_load(Path(file).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ArtifactError(f"{file}: there is no such file", hint=hint) from None
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ArtifactError(f"{file}: not readable: {error}", hint=hint) from error
+    if not isinstance(document, Mapping):
+        raise ArtifactError(f"{file}: not a mapping of relations", hint=hint)
+    return {str(name): _columns(file, str(name), value) for name, value in document.items()}
+
+
+def _columns(file: str, relation: str, value: Any) -> dict[str, str | None]:
+    if isinstance(value, list):
+        return {str(column): None for column in value}
+    if isinstance(value, Mapping):
+        return {str(column): str(kind) if kind else None for column, kind in value.items()}
+    raise ArtifactError(
+        f"{file}: {relation!r} is neither a mapping nor a list of columns",
+        hint="Write `relation: {column: type}` or `relation: [column, ...]`.",
+    )
+
+
+def _document(traces: tuple[Trace, ...], options: Options, conservative: bool) -> dict[str, Any]:
+    """The last statement's Trace at the top; all of them under ``statements``."""
+    forms = [trace.to_dict() for trace in traces]
+    return {
+        "metadata": {**json.metadata_of(None, options), "conservative": conservative},
+        **forms[-1],
+        "statements": forms,
+    }
+
+
+def _show(trace: Trace, title: str | None, conservative: bool) -> None:
+    target = f" into [node]{console.marked(trace.target)}[/]" if trace.target else ""
+    lead = f"[bold]{title}[/]: " if title else ""
+    detail = f" [quiet]{console.marked(trace.detail)}[/]" if trace.detail else ""
+    console.say(
+        f"{lead}{console.marked(trace.operation)}{target} "
+        f"{wording.state(trace.state, trace.reason)}{detail}"
+    )
+    for output in trace.outputs:
+        shown = wording.shortened(output.expression or "")
+        state = "" if output.state is State.KNOWN else wording.state(output.state, output.reason)
+        console.say(
+            f"[column]{console.marked(output.name)}[/] [quiet]{console.marked(shown)}[/] {state}"
+        )
+        for edge in trace.edges:
+            if edge.to is not None and edge.to_ordinal == output.ordinal:
+                console.say(f"  ← {_edge(edge)}")
+    rows = [edge for edge in trace.edges if edge.to is None]
+    if rows:
+        console.say("[column]rows[/] [quiet]are decided by[/]")
+    for edge in rows:
+        console.say(f"  ← {_edge(edge)}")
+    for unknown in trace.unknowns:
+        what = "rows" if unknown.column is None else unknown.column
+        console.say(
+            f"[unknown]not known:[/] {console.marked(what)} ({unknown.reason.value}) "
+            f"[quiet]{console.marked(unknown.detail)}[/]"
+        )
+    if trace.open:
+        console.say("[partial]There are more outputs:[/] a star could not be expanded.")
+    if conservative:
+        console.say("[quiet]Conservative: what decides the rows counts for every output.[/]")
+
+
+def _edge(edge: TraceEdge) -> str:
+    source = edge.source
+    path = f"{source.column}.{source.field}" if source.field else source.column
+    style = "direct" if edge.type is EdgeType.DIRECT else "indirect"
+    subtype = edge.subtype.value.lower().replace("_", " ")
+    marks = ["masked"] if edge.masking else []
+    marks += ["assumed"] if edge.certainty is Certainty.ASSUMED else []
+    marks += [f"by {name}" for name in wording.commands(edge.ops)]
+    said = f" [warning]({console.marked(', '.join(marks))})[/]" if marks else ""
+    return (
+        f"[node]{console.marked(source.relation)}[/].[column]{console.marked(path)}[/] "
+        f"[{style}]{subtype}[/]{said}"
+    )
