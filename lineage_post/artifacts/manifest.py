@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lineage_post.artifacts.access import mapping, read_json, slashed, take, text
+from lineage_post.artifacts.decoration import EXPOSURES_PATH
 from lineage_post.artifacts.model import Node, Project
 from lineage_post.artifacts.nodes import NodeReader
 from lineage_post.errors import ArtifactError
@@ -77,7 +78,9 @@ def _project(manifest: Any) -> Project:
 
 def _resources(manifest: Any) -> Iterator[tuple[str, Any]]:
     for section in SECTIONS:
-        yield from mapping(take(manifest, section)).items()
+        for unique_id, resource in mapping(take(manifest, section)).items():
+            if take(resource, "original_file_path") != EXPOSURES_PATH:
+                yield unique_id, resource
 
 
 def _root_package(manifest: Any) -> str:

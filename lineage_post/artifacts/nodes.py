@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from lineage_post.artifacts.access import mapping, slashed, take, text, texts
+from lineage_post.artifacts.decoration import ADDED_KEY, META_KEY, own_text
 from lineage_post.artifacts.model import DeclaredColumn, InlinedCte, Node, RelationName
 from lineage_post.artifacts.names import stored_name
 
@@ -55,6 +56,7 @@ class NodeReader:
         materialized = text(_setting(config, "materialized"))
         relation_name = text(take(resource, "relation_name"))
         meta = {**mapping(take(config, "meta")), **mapping(take(resource, "meta"))}
+        meta.pop(META_KEY, None)
         group = text(take(resource, "group") or _setting(config, "group"))
         version = text(take(resource, "version"))
         depends_on = take(resource, "depends_on") or {}
@@ -151,7 +153,11 @@ def _plain(value: Any) -> Any:
 
 
 def _columns(columns: Any) -> tuple[DeclaredColumn, ...]:
-    return tuple(_column(name, column) for name, column in mapping(columns).items())
+    return tuple(
+        _column(name, column)
+        for name, column in mapping(columns).items()
+        if not take(column, ADDED_KEY)
+    )
 
 
 def _column(name: str, column: Any) -> DeclaredColumn:
@@ -159,7 +165,7 @@ def _column(name: str, column: Any) -> DeclaredColumn:
     return DeclaredColumn(
         name=str(take(column, "name") or name),
         data_type=text(take(column, "data_type")),
-        description=str(take(column, "description") or ""),
+        description=own_text(str(take(column, "description") or "")),
         meta={**mapping(take(config, "meta")), **mapping(take(column, "meta"))},
         tags=_tags(column, config),
     )

@@ -8,16 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lineage_post.publish.docs_text import ColumnTexts, own_text, summary
+from lineage_post.artifacts.decoration import ADDED_KEY, META_KEY, own_text
+from lineage_post.publish.docs_text import ColumnTexts, summary
 from lineage_post.publish.exposures import ExposureSpec, is_generated, manifest_entry
 
 if TYPE_CHECKING:
     from lineage_post.lineage import Lineage, NodeLineage
 
-#: The key under a node's ``meta`` that holds its summary.
-META_KEY = "column_lineage"
-#: Marks a column entry of ``manifest.json`` that no YAML declares.
-ADDED_KEY = "lineage_post"
 #: In a project of more columns, those that no YAML declares are left to the panel: 200,000
 #: descriptions would add 80 MB to the manifest.
 ADDED_AT_MOST = 20_000

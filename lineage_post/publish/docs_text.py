@@ -6,12 +6,12 @@ found and replaced and the user's own text stays as it is.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from lineage_post.artifacts.decoration import END, START
 from lineage_post.publish import markdown, words
 from lineage_post.publish.exposures_text import marks
 from lineage_post.vocabulary import EdgeType, State
@@ -19,10 +19,8 @@ from lineage_post.vocabulary import EdgeType, State
 if TYPE_CHECKING:
     from lineage_post.lineage import ColumnLineage, Edge, Lineage, NodeLineage
 
-START, END = "[//]: # (lineage_post)", "[//]: # (/lineage_post)"
 #: A description names so many columns a side; the panel lists them all.
 LISTED = 8
-_BLOCK = re.compile(rf"\s*{re.escape(START)}.*?{re.escape(END)}", re.DOTALL)
 _code = lru_cache(maxsize=100_000)(markdown.code)
 
 
@@ -34,11 +32,6 @@ def summary(node: NodeLineage) -> str:
     gaps = sorted({str(c.reason) for c in node.columns if c.reason} - {str(node.reason)})
     counted = f"{lead}: {known} of {len(columns)} columns" if columns else lead
     return f"{counted} known ({', '.join(gaps)})" if gaps else counted
-
-
-def own_text(description: str) -> str:
-    """A description without what this tool added to it."""
-    return _BLOCK.sub("", description)
 
 
 class ColumnTexts:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from lineage_post.artifacts.decoration import EXPOSURES_PATH
 from lineage_post.publish import markdown, words
 from lineage_post.publish.exposures_text import Describer
 from lineage_post.vocabulary import ExposureMode
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
     from lineage_post.lineage import Lineage
     from lineage_post.options import Options
 
-#: Where dbt says that a generated exposure stands; no file of the user's has this path.
-GENERATED_PATH = "lineage_post_exposures.yml"
+GENERATED_PATH = EXPOSURES_PATH
 TAG = "lineage_post"
 TYPES = ("analysis", "application", "dashboard", "ml", "notebook")
 _DEPENDS_ON = frozenset({"model", "seed", "snapshot", "source"})
