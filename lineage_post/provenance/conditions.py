@@ -33,8 +33,6 @@ from lineage_post.provenance.identity import INTEGER_TYPES, TEXT_TYPES
 if TYPE_CHECKING:
     from lineage_post.provenance.rewriter import Rewriter
 
-ABSENCE = "absence: a row is there because {} found none; that is a condition, not a witness"
-
 
 def factors(rw: Rewriter, condition: exp.Expr) -> list[exp.Expr]:
     """What the subqueries in a condition that holds contribute, to be multiplied."""
@@ -95,7 +93,7 @@ def subquery_factor(
 ) -> list[exp.Expr]:
     """The witnesses of one EXISTS, IN or scalar subquery; none where it is negated."""
     if isinstance(subquery, (exp.Exists, exp.In)) and _is_negated(subquery):
-        rw.note(ABSENCE.format("NOT EXISTS" if isinstance(subquery, exp.Exists) else "NOT IN"))
+        rw.note_absence(subquery, "NOT EXISTS" if isinstance(subquery, exp.Exists) else "NOT IN")
         return []
     if isinstance(subquery, exp.In):
         return [_member(rw, subquery)]

@@ -84,10 +84,15 @@ def token(name: str, parts: list[exp.Expr]) -> exp.Expr:
 def part(key: exp.Expr, data_type: exp.DataType | None, dialect: str) -> exp.Expr:
     """SQL for one key part: bare where no character of it can be taken for syntax, else counted."""
     written = key_text(key, data_type, dialect)
-    if data_type is not None and data_type.is_type(*BARE_TYPES):
+    if is_bare(data_type):
         return coalesce(written, text("~"))
     length = as_text(exp.Length(this=written.copy()))
     return coalesce(concat([text("'"), length, text(":"), written]), text("~"))
+
+
+def is_bare(data_type: exp.DataType | None) -> bool:
+    """May texts of this type stand in a token as they are?"""
+    return data_type is not None and bool(data_type.is_type(*BARE_TYPES))
 
 
 def key_text(key: exp.Expr, data_type: exp.DataType | None, dialect: str) -> exp.Expr:

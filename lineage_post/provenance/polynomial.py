@@ -9,7 +9,7 @@ Source: Green, Karvounarakis and Tannen, Provenance semirings, PODS 2007.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from lineage_post.errors import LineageError
@@ -71,6 +71,7 @@ ZERO = Constant(0)
 #: A token none of whose parts is a counted string: by far the most.
 _PLAIN = re.compile(r"(@?\w+)\[([^'\]]*)\]")
 _NAME = re.compile(r"@?\w+(?=\[)")
+_PLACE = re.compile(r"\.(\d+)")
 _STRING = re.compile(r"'(\d+):")
 
 
@@ -164,6 +165,18 @@ class Reader:
             if not self._takes("|"):
                 raise LineageError(f"a token is not closed: {self.text[:80]!r}")
 
+    def place(self, is_output: bool) -> str | int:
+        """What follows the token of a cell: ``.2`` an output of a gate, ``.6:amount`` a column."""
+        match = _PLACE.match(self.text, self.at)
+        if match is None:
+            raise LineageError(f"not a cell at character {self.at}: {self.text[:80]!r}")
+        self.at = match.end()
+        if is_output:
+            return int(match[1])
+        self.at += 1
+        start, self.at = self.at, self.at + int(match[1])
+        return self.text[start : self.at]
+
     def _part(self) -> str | None:
         counted = _STRING.match(self.text, self.at)
         if counted:
@@ -181,6 +194,15 @@ class Reader:
             self.at += 1
             return True
         return False
+
+
+def written_token(name: str, key: Sequence[str | None], is_bare: Sequence[bool]) -> str:
+    """A token as the SQL writes it: parts that are not bare are counted strings."""
+    parts = [
+        "~" if value is None else value if bare else f"'{len(value)}:{value}"
+        for value, bare in zip(key, is_bare, strict=True)
+    ]
+    return f"{name}[{'|'.join(parts)}]"
 
 
 def tokens(polynomial: Polynomial) -> Iterator[Token]:

@@ -35,7 +35,10 @@ class Rewritten:
     query: exp.Expr
     names: tuple[str, ...]
     gates: Mapping[str, Gate]
+    #: How the rows of each relation are told apart, by label.
     identities: Mapping[str, Identity]
+    #: The labels of relations whose rows can be witnesses; others only occur in absence conditions.
+    witnessing: frozenset[str]
     notes: tuple[str, ...]
 
 
@@ -67,6 +70,7 @@ class Rewriter:
             name: identity_of(base, self.dialect) for name, base in prepared.bases.items()
         }
         self.gates: dict[str, Gate] = {}
+        self.witnessing: set[str] = set()
         self.notes: dict[str, None] = dict(prepared.notes)
         self._annotated: dict[str, exp.Expr] = {}
         self._recursing: list[str] = []
@@ -90,7 +94,10 @@ class Rewriter:
             for name, gate in self.gates.items()
         }
         names = tuple(self.prepared.body.named_selects)
-        return Rewritten(query, names, gates, self.identities, tuple(self.notes))
+        bases = self.prepared.bases
+        identities = {bases[name].label: kind for name, kind in self.identities.items()}
+        witnessing = frozenset(self.witnessing)
+        return Rewritten(query, names, gates, identities, witnessing, tuple(self.notes))
 
     def query(self, node: exp.Expr) -> exp.Expr:
         """A query annotated: its outputs, then ``extras``."""
@@ -148,6 +155,14 @@ class Rewriter:
 
     def note(self, text: str) -> None:
         self.notes[text] = None
+
+    def note_absence(self, node: exp.Expr, operator: str) -> None:
+        """Say that ``operator`` found no row of the relations under ``node``."""
+        needed = [node, *(self.prepared.ctes[name].query for name in self._needed(node))]
+        bases = self.prepared.bases
+        named = {t.name for query in needed for t in query.find_all(exp.Table)} & set(bases)
+        where = ", ".join(sorted(bases[name].relation.name for name in named)) or "its rows"
+        self.note(f"absence in {where}: {operator} found none; that is a condition, not a witness")
 
     def extras(self, annotation: exp.Expr, origin: Sequence[exp.Expr]) -> list[exp.Expr]:
         named = [aliased(annotation, ANNOTATION)]

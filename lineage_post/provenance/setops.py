@@ -33,7 +33,7 @@ def annotate(rw: Rewriter, node: exp.SetOperation) -> exp.Expr:
         elif isinstance(node, exp.Intersect):
             sides = [node.left, node.right]
         else:
-            rw.note(_EXCEPT)
+            rw.note_absence(node.right, "the right side of EXCEPT")
             sides = [node.left]
         kind = GateKind.SET_OPERATION
         return grouping.over_outputs(rw, node, names, types, kind, [unwrapped(s) for s in sides])
@@ -42,9 +42,6 @@ def annotate(rw: Rewriter, node: exp.SetOperation) -> exp.Expr:
         both = derived(_append(rw, node, names), alias)
         return rw.tail(node, grouping.sum_by_outputs(rw, both, alias, names), names)
     return rw.tail(node, _joined(rw, node, names), names)
-
-
-_EXCEPT = "absence: a row is there because EXCEPT found none on its right side"
 
 
 def _names(node: exp.SetOperation) -> list[str]:
@@ -121,6 +118,6 @@ def _joined(rw: Rewriter, node: exp.SetOperation, names: list[str]) -> exp.Expr:
         select = select.join(derived(summed, alias), on=on)
         annotations.append(column(ANNOTATION, alias))
     if isinstance(node, exp.Except):
-        rw.note(_EXCEPT)
+        rw.note_absence(node.right, "the right side of EXCEPT")
     unknown = [cells.unknown() for _ in names] if rw.cells else []
     return rw.append(select, rw.algebra.times(annotations), unknown)

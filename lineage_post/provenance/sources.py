@@ -111,6 +111,7 @@ class _Reader:
     def _leaf(self, node: exp.Table) -> exp.Expr:
         """``(select _b.*, 'orders[' || _b.id || ']' as _p from orders _b)``."""
         rw, base = self.rw, self.rw.prepared.bases[node.name]
+        rw.witnessing.add(base.label)
         token = row_token(base, rw.identities[node.name], "_b", rw.dialect)
         table = exp.Table(this=exp.to_identifier(node.name))
         table.set("alias", exp.TableAlias(this=exp.to_identifier("_b")))
@@ -165,7 +166,7 @@ class _Reader:
     def _half(self, join: exp.Join, is_semi: bool) -> exp.Join:
         rw = self.rw
         if not is_semi:
-            rw.note("absence: a row is there because an anti join found none on its right side")
+            rw.note_absence(join.this, "the right side of an anti join")
             return join.copy()
         right = _Reader(rw)
         source = right.source(join.this)
