@@ -1,0 +1,1 @@
+select revenue * 2 as doubled from {{ ref('fct_customers') }}
