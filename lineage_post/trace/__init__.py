@@ -9,8 +9,8 @@ from sqlglot.errors import SqlglotError
 
 from lineage_post.trace.dialects import rules_of
 from lineage_post.trace.result import ColumnRef, Op, Output, Trace, TraceEdge, Unknown
+from lineage_post.trace.running import Settings, failed, trace_node, tracer_of
 from lineage_post.trace.schema_index import Entry, SchemaIndex, index_of
-from lineage_post.trace.statements import failed, trace_node
 from lineage_post.vocabulary import Reason
 
 __all__ = [
@@ -72,19 +72,15 @@ def trace_script(
         return (failed(Reason.TOO_COMPLEX, "the statement is nested too deeply"),)
     if not nodes:
         return (failed(Reason.PARSE_ERROR, "there is no statement in the text"),)
-    index = index_of(schema, dialect)
-    masking = frozenset(name.lower() for name in masking_functions)
+    settings = Settings(
+        schema=index_of(schema, dialect),
+        commands=commands or {},
+        stop_at=stop_at or {},
+        masking=frozenset(name.lower() for name in masking_functions),
+        has_expressions=expressions,
+    )
     return tuple(
-        trace_node(
-            node,
-            sql,
-            tokens,
-            index,
-            commands=commands or {},
-            stop_at=stop_at or {},
-            masking=masking,
-            has_expressions=expressions,
-        )
+        trace_node(node, tracer_of(sql, tokens, settings), has_expressions=expressions)
         for node in nodes
     )
 

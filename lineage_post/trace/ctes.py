@@ -7,7 +7,6 @@ from typing import Any, Optional
 from sqlglot import exp
 
 from lineage_post.trace.frame import Env
-from lineage_post.trace.provenance import transformed
 from lineage_post.trace.relation import Arms, Relation
 from lineage_post.trace.tracer import Tracer
 
@@ -60,7 +59,7 @@ def _evaluated(t: Tracer, cte: Cte) -> Relation:
     query = cte.node.args["this"]
     if cte.is_recursive and isinstance(query, exp.SetOperation) and _reads(t, query, cte.key):
         return _fixpoint(t, cte, query)
-    if not isinstance(query, exp.Query):
+    if not isinstance(query, (exp.Query, exp.Pivot, exp.Table)):
         # ClickHouse: with 5 as x. The name is a constant wherever it is read.
         return Relation(t.rules, (), [], [])
     return _named(t, cte, t.query(t, query, cte.env, None))
@@ -102,7 +101,7 @@ def _fixpoint(t: Tracer, cte: Cte, query: Any) -> Relation:
 def _joined(t: Tracer, current: Relation, arm: Relation) -> Relation:
     added = arm.all()
     provenances = [
-        x | _through(added[i], x) if i < len(added) else x for i, x in enumerate(current.all())
+        x | added[i] if i < len(added) else x for i, x in enumerate(current.all())
     ]
     steps = [
         Arms([step, arm.steps[i]]) if i < len(arm.steps) and arm.steps[i] is not None else step
@@ -115,11 +114,3 @@ def _joined(t: Tracer, current: Relation, arm: Relation) -> Relation:
     if current.rows_of is not None and result.rows_of is not None:
         result.rows_of.sources.append(current.rows_of)
     return result
-
-
-def _through(added: int, known: int) -> int:
-    del known
-    return added
-
-
-__all__ = ["Cte", "relation_of", "transformed", "with_ctes"]

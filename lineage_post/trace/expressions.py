@@ -76,14 +76,15 @@ def computed(t: Tracer, node: Any, f: Frame) -> int:
     x = children(t, node, f)
     if x:
         x = transformed(x)
+        if t.masking_types and type(node) in t.masking_types:
+            x = t.sources.masked(x)
         t.log.append((node, x))
     return x
 
 
 @handles(
     "Literal", "Identifier", "Var", "DataType", "DataTypeParam", "Boolean", "Null", "JSONPath",
-    "JSONPathPart", "IntervalSpan", "Placeholder", "Parameter", "SessionParameter", "RowNumber",
-    "Star", "Hint", "National", "HexString", "BitString", "ByteString", "RawString",
+    "JSONPathPart", "IntervalSpan", "Placeholder", "SessionParameter", "RowNumber", "Hint", "National", "HexString", "BitString", "ByteString", "RawString",
     "CurrentDate", "CurrentTimestamp", "CurrentTime", "CurrentUser",
 )  # fmt: skip
 def nothing(t: Tracer, node: Any, f: Frame) -> int:
@@ -108,10 +109,20 @@ def aliased(t: Tracer, node: Any, f: Frame) -> int:
     return evaluate(t, node.args["this"], f)
 
 
+@handles("Star")
+def all_columns(t: Tracer, node: Any, f: Frame) -> int:
+    """``hash(*)``: every column in scope. ``count(*)`` never comes here."""
+    x = 0
+    for operand in f.operands:
+        x |= row_of(t, operand.relation)
+    return x
+
+
 @handles("Column")
 def column(t: Tracer, node: Any, f: Frame) -> int:
-    if node.args["this"].__class__ is exp.Star:
-        return star(t, node, f)
+    this = node.args["this"].__class__
+    if this is not exp.Identifier:
+        return star(t, node, f) if this is exp.Star else evaluate(t, node.args["this"], f)
     x = resolve(t, node, f)
     if t.step is not None:
         t.log.append((t.step, x))
@@ -131,10 +142,9 @@ def star(t: Tracer, node: Any, f: Frame) -> int:
 @handles("Binary")
 def _operator(t: Tracer, node: Any, f: Frame) -> int:
     x = 0
-    top = node
-    kinds = []
+    chain = []
     while True:
-        kinds.append(node)
+        chain.append(node)
         args = node.args
         right = args.get("expression")
         if right is not None:
@@ -150,11 +160,10 @@ def _operator(t: Tracer, node: Any, f: Frame) -> int:
     if x:
         x = transformed(x)
         seen = None
-        for operation in kinds:
+        for operation in chain:
             if type(operation) is not seen:
                 seen = type(operation)
                 t.log.append((operation, x))
-    del top
     return x
 
 

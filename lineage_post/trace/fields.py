@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from lineage_post.trace.expressions import children, evaluate, handles
 from lineage_post.trace.frame import Frame
+from lineage_post.trace.functions import named
 from lineage_post.trace.provenance import transformed
 from lineage_post.trace.resolve import resolve_path
 from lineage_post.trace.shapes import Array, Document, Shape, Struct
@@ -18,6 +19,8 @@ from lineage_post.trace.tracer import Tracer
 def dot(t: Tracer, node: Any, f: Frame) -> int:
     """A field behind a parenthesis, a function or more than four names; or a function in a schema."""
     base, last = node.args["this"], node.args["expression"]
+    if isinstance(last, exp.Anonymous):
+        return named(t, last, ".".join([*_schema_names(base), str(last.name)]), f)
     if not isinstance(last, exp.Identifier):
         return evaluate(t, last, f)
     parts = _parts(node)
@@ -27,6 +30,11 @@ def dot(t: Tracer, node: Any, f: Frame) -> int:
             t.log.append((t.step, x))
         return x
     return _field(t, node, base, last, f)
+
+
+def _schema_names(node: Any) -> list[str]:
+    """The names before a function: ``db.schema`` of ``db.schema.f(x)``."""
+    return [str(i.name) for i in node.find_all(exp.Identifier)]
 
 
 def _parts(node: Any) -> Any:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Optional
 
 from lineage_post.trace.ops import IDENTITY_OP, Applied, Operations
 from lineage_post.trace.provenance import AGGREGATION, KINDS, SUBTYPES
 from lineage_post.trace.relation import AnyStep, Relation, Rows, Step
 from lineage_post.trace.result import ColumnRef, Op, Output, Trace, TraceEdge, Unknown
+from lineage_post.trace.sources import unique_names
 from lineage_post.trace.sources_table import Missing
 from lineage_post.trace.text import Texts
 from lineage_post.trace.tracer import Tracer
@@ -82,6 +85,12 @@ class Finisher:
             else:
                 is_partial = True
         return (State.PARTIAL if is_partial else State.UNKNOWN), missing[0].reason
+
+    def repeated(self, output: Output) -> Output:
+        """An output whose name an earlier one has: the engine refuses it."""
+        detail = f"{output.name} is the name of more than one output"
+        self.unknowns[Unknown(output.name, Reason.DUPLICATE_COLUMN, detail)] = None
+        return replace(output, state=State.PARTIAL, reason=Reason.DUPLICATE_COLUMN)
 
     def _grouped(self, x: int) -> tuple[list[_Influence], list[Missing]]:
         influences: dict[ColumnRef, _Influence] = {}
@@ -218,15 +227,18 @@ def finished(
 ) -> Trace:
     """The Trace of a statement whose outputs are those of ``relation``."""
     finisher = Finisher(t, has_expressions=has_expressions)
-    names = relation.spellings
+    names, repeated = _final_names(t, relation)
     outputs = []
     for i, x in enumerate(relation.all()):
-        outputs.append(finisher.output(i + 1, names[i], x, relation.steps[i]))
+        output = finisher.output(i + 1, names[i], x, relation.steps[i])
+        outputs.append(finisher.repeated(output) if i in repeated else output)
     finisher.rows(relation)
     unknowns = list(finisher.unknowns)
     if relation.open is not None:
         reason = getattr(relation.open, "reason", Reason.STAR_UNEXPANDED)
-        detail = f"* of {relation.open.label}, whose columns are not known"
+        detail = getattr(
+            relation.open, "detail", f"* of {relation.open.label}, whose columns are not known"
+        )
         unknowns.append(Unknown("*", reason, detail))
     state = outcome(
         outputs, unknowns, is_open=relation.open is not None, has_edges=bool(finisher.edges)
@@ -243,7 +255,19 @@ def finished(
         edges=tuple(finisher.edges),
         unknowns=tuple(unknowns),
         reads=tuple(sorted(t.reads)),
+        warnings=tuple(dict.fromkeys(t.warnings)),
     )
+
+
+def _final_names(t: Tracer, relation: Relation) -> tuple[Sequence[str], frozenset[int]]:
+    """The names the engine stores, and the positions of those it would refuse as repeated."""
+    names = relation.spellings
+    keys = [t.rules.key_of(name) for name in names]
+    if len(set(keys)) == len(keys):
+        return names, frozenset()
+    if t.rules.renames_duplicates:
+        return unique_names(names), frozenset()
+    return names, frozenset(i for i, key in enumerate(keys) if key in keys[:i])
 
 
 def _first_reason(outputs: list[Output], unknowns: list[Unknown]) -> Optional[Reason]:

@@ -106,6 +106,3 @@ def _side(
     n, operand = opens[0]
     assert operand.relation.open is not None
     return operand.relation.open.column(t, key, spelling), None, spelling, frozenset({n})
-
-
-__all__ = ["Relation", "join"]

@@ -39,6 +39,11 @@ def _op(name: str, kind: OpKind) -> Op:
 IDENTITY_OP = _op("identity", OpKind.IDENTITY)
 
 
+def command_op(name: str) -> Op:
+    """The operation of a declared function."""
+    return _op(name, OpKind.COMMAND)
+
+
 class Operations:
     """The operations of each step, worked out once."""
 

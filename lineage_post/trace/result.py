@@ -73,7 +73,8 @@ class Trace:
 
     ``open`` says that there are more outputs than listed (a star that could not be expanded).
     ``reads`` are the relations the statement looked up, in the spelling of its SQL, sorted: with
-    their columns they are all that the answer depends on beside the SQL itself.
+    their columns they are all that the answer depends on beside the SQL itself. ``warnings`` name
+    what a reader should know of a known answer, such as inputs a declared contract leaves out.
     """
 
     state: State
@@ -86,6 +87,7 @@ class Trace:
     edges: tuple[TraceEdge, ...] = ()
     unknowns: tuple[Unknown, ...] = ()
     reads: tuple[tuple[str, ...], ...] = field(default=())
+    warnings: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The stable JSON form; its keys are documented in the README."""
@@ -102,6 +104,7 @@ class Trace:
                 {"column": u.column, "reason": u.reason.value, "detail": u.detail}
                 for u in self.unknowns
             ],
+            "warnings": list(self.warnings),
         }
 
 

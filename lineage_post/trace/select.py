@@ -6,17 +6,22 @@ from typing import Any, Optional
 
 from sqlglot import exp
 
-from lineage_post.trace.ctes import with_ctes
 from lineage_post.trace.dialects import Visible
 from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.frame import Env, Frame
 from lineage_post.trace.joins import join
-from lineage_post.trace.opens import Open, OpenChoice
+from lineage_post.trace.opens import Open, OpenChoice, OpenUnknown
 from lineage_post.trace.outputs import add_output
 from lineage_post.trace.provenance import FILTER, GROUP_BY, JOIN, SORT
 from lineage_post.trace.relation import Relation
 from lineage_post.trace.sources import add_source
 from lineage_post.trace.tracer import Tracer
+from lineage_post.vocabulary import Reason
+
+_EMPTY = (
+    "the select list is empty: the SQL was compiled before its parent was built; "
+    "build the parent, then compile again"
+)
 
 
 def select(t: Tracer, node: Any, env: Env, outer: Optional[Frame]) -> Relation:
@@ -31,6 +36,8 @@ def select(t: Tracer, node: Any, env: Env, outer: Optional[Frame]) -> Relation:
     opens: list[Open] = []
     for item in a["expressions"]:
         add_output(t, item, f, opens)
+    if not a["expressions"]:
+        opens.append(OpenUnknown("an empty select list", Reason.PARSE_ERROR, _EMPTY))
     _decide_rows(t, a, f)
     _leave_out(t, a, f)
     open_ = None if not opens else opens[0] if len(opens) == 1 else OpenChoice(opens)
@@ -231,6 +238,3 @@ def _leave_out(t: Tracer, a: Any, f: Frame) -> None:
     f.spellings = [f.spellings[i] for i in kept]
     f.provenances = [f.provenances[i] for i in kept]
     f.steps = [f.steps[i] for i in kept]
-
-
-__all__ = ["order", "select", "with_ctes"]

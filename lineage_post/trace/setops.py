@@ -6,7 +6,6 @@ from typing import Any, Optional
 
 from sqlglot import exp
 
-from lineage_post.trace.ctes import with_ctes
 from lineage_post.trace.frame import Env, Frame, Operand
 from lineage_post.trace.opens import OpenArms
 from lineage_post.trace.provenance import FILTER, GROUP_BY
@@ -133,16 +132,11 @@ def _by_known_name(t: Tracer, result: _Result, arm: Relation) -> None:
 
 
 def _membership(t: Tracer, operation: Any, result: _Result, arm: Relation, f: Frame) -> None:
-    """INTERSECT and EXCEPT: the right side only decides which rows of the left stay."""
+    """INTERSECT and EXCEPT: rows are compared as a whole, and only those of the left come out."""
     x = 0
-    for y in arm.all():
+    for y in (*result.provenances, *arm.all()):
         x |= y
     t.decide(f, operation, len(t.log), x, FILTER)
-    left = 0
-    for y in result.provenances:
-        left |= y
-    kind = GROUP_BY if operation.args.get("distinct") is not False else FILTER
-    t.decide(f, operation, len(t.log), left, kind)
 
 
 def ordered(t: Tracer, node: Any, relation: Relation, env: Env, outer: Optional[Frame]) -> Relation:
@@ -162,6 +156,3 @@ def ordered(t: Tracer, node: Any, relation: Relation, env: Env, outer: Optional[
         t.rules, relation.spellings, relation.all(), relation.steps, f.rows, f.rows_of,
         relation.open, relation.shapes,
     )  # fmt: skip
-
-
-__all__ = ["ordered", "set_operation", "with_ctes"]

@@ -7,10 +7,11 @@ from typing import Any, Optional
 
 from sqlglot import exp
 
+from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.frame import Frame
-from lineage_post.trace.provenance import CONDITIONAL, bits, demoted, transformed
+from lineage_post.trace.provenance import CONDITIONAL, SORT, bits, demoted, transformed
 from lineage_post.trace.relation import AnyStep, Arms, Relation, Step
-from lineage_post.trace.resolve import find_column, find_operand, resolve_path
+from lineage_post.trace.resolve import find_column, find_operand
 from lineage_post.trace.shapes import Array, Document, Shape, Struct
 from lineage_post.trace.sources import cell_of
 from lineage_post.trace.sources_table import Source
@@ -107,6 +108,12 @@ def _changed(t: Tracer, shape: MaybeShape, change: Callable[[int], int]) -> Mayb
             t.rules, fields.spellings, changed, fields.steps, open_=fields.open, shapes=shapes
         )
     )
+
+
+def element_shape(t: Tracer, shape: Shape) -> MaybeShape:
+    """The shape of an element of an array: what is read out of it is computed."""
+    inner = shape.element if isinstance(shape, Array) else None
+    return _changed(t, inner, transformed)
 
 
 def _merged(t: Tracer, shapes: list[MaybeShape]) -> MaybeShape:
@@ -255,9 +262,6 @@ def _of_order(t: Tracer, node: Any, f: Frame) -> MaybeShape:
     """``array_agg(row order by ts)``: the order is a SORT of each field."""
     shape = _of_inner(t, node, f)
     keys = 0
-    from lineage_post.trace.expressions import evaluate
-    from lineage_post.trace.provenance import SORT
-
     for key in node.expressions:
         keys |= evaluate(t, key, f)
     sort = demoted(keys, SORT)
@@ -309,8 +313,6 @@ def _is_one_row(node: Any) -> bool:
 
 
 def _of_case(t: Tracer, node: Any, f: Frame) -> MaybeShape:
-    from lineage_post.trace.expressions import evaluate
-
     a = node.args
     c = evaluate(t, a["this"], f) if a.get("this") is not None else 0
     if isinstance(node, exp.Case):
@@ -373,5 +375,3 @@ _SHAPES: tuple[tuple[tuple[type, ...], Callable[[Tracer, Any, Frame], MaybeShape
     (_classes("ParseJSON", "JSONExtract", "JSONObject"), _of_document),
     (_classes("Anonymous"), _of_named_arguments),
 )
-
-__all__ = ["column_shape", "expression_shape", "resolve_path"]

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any
 
 from sqlglot import exp
 
 from lineage_post.trace.ctes import relation_of
 from lineage_post.trace.expressions import evaluate
-from lineage_post.trace.frame import Env, Frame, Operand
+from lineage_post.trace.frame import Frame, Operand
 from lineage_post.trace.opens import OpenChoice, OpenUnknown
 from lineage_post.trace.relation import AnyStep, Arms, Relation, Step
 from lineage_post.trace.schema_index import split_name
-from lineage_post.trace.table_functions import exploded, function_relation, lateral_relation
+from lineage_post.trace.table_functions import (
+    exploded,
+    function_relation,
+    lateral_relation,
+    object_unpivot,
+)
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import Reason
 
@@ -64,6 +69,8 @@ def _relation_of_item(t: Tracer, node: Any, f: Frame) -> tuple[Relation, str, tu
     rows = getattr(exp, "TableFromRows", None)
     if rows is not None and isinstance(node, rows):
         return function_relation(t, node.args["this"], f, node), "", ()
+    if isinstance(node, exp.Pivot) and isinstance(node.args["this"], exp.AtIndex):
+        return object_unpivot(t, node.args["this"], f), "", ()
     if isinstance(node, exp.Alias):
         return _relation_of_item(t, node.args["this"], f)
     label = node.sql(dialect=t.rules.dialect)[:80]
@@ -229,8 +236,3 @@ def cell_of(t: Tracer, node: Any, f: Frame) -> tuple[int, AnyStep]:
     start = len(t.log)
     x = evaluate(t, node, f)
     return x, Step(node, f, start, len(t.log), x)
-
-
-def source_env(f: Frame) -> tuple[Env, Optional[Frame]]:
-    """What a derived table in this FROM sees: the CTEs and the outer query, not its siblings."""
-    return f.env, f.outer

@@ -12,7 +12,7 @@ from lineage_post.trace.expressions import evaluate, handles
 from lineage_post.trace.frame import Frame, Operand
 from lineage_post.trace.opens import Open, OpenUnknown, OpenWithout
 from lineage_post.trace.relation import AnyStep, Relation, Step
-from lineage_post.trace.resolve import find_column, find_operand, resolve_path
+from lineage_post.trace.resolve import find_column, find_operand
 from lineage_post.trace.schema_index import Names
 from lineage_post.trace.shapes import Array, Struct
 from lineage_post.trace.tracer import Tracer
@@ -241,6 +241,3 @@ def _lambda_test(body: Any) -> Optional[Callable[[str], bool]]:
         compiled = _regex(literal.name)
         return None if compiled is None else lambda name: compiled.search(name) is not None
     return None
-
-
-__all__ = ["Expansion", "Item", "columns_items", "resolve_path", "shape_items", "star_items"]

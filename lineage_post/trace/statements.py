@@ -1,64 +1,214 @@
-"""One statement of any kind to its Trace."""
+"""What a statement writes, and from what: queries, CREATE, INSERT, UPDATE, DELETE, MERGE."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Optional
+from collections.abc import Callable
+from typing import Any, NamedTuple, Optional
 
 from sqlglot import exp
 
-from lineage_post.trace import aggregates, conditions, fields, subqueries
-from lineage_post.trace.commands import Commands
-from lineage_post.trace.errors import TooComplex, Unsupported
-from lineage_post.trace.finish import finished
-from lineage_post.trace.pivot import pivot
+from lineage_post.trace.ctes import with_ctes
+from lineage_post.trace.errors import Unsupported
+from lineage_post.trace.expressions import evaluate
+from lineage_post.trace.frame import Env, Frame
+from lineage_post.trace.joins import join
+from lineage_post.trace.merge import merged
+from lineage_post.trace.provenance import FILTER
 from lineage_post.trace.queries import query
 from lineage_post.trace.relation import Relation
-from lineage_post.trace.result import Trace
-from lineage_post.trace.schema_index import SchemaIndex
-from lineage_post.trace.shape_of import column_shape, expression_shape
-from lineage_post.trace.tracer import Hooks, Tracer
-from lineage_post.vocabulary import Reason, State
-
-_HOOKS = Hooks(query, pivot, column_shape, expression_shape)
-#: Modules whose import registers handlers.
-_HANDLERS = (aggregates, conditions, fields, subqueries)
+from lineage_post.trace.sources import add_source
+from lineage_post.trace.tracer import Tracer
+from lineage_post.trace.writing import Assignments, assign, label_of, written_names
 
 
-def trace_node(
-    node: Any,
-    sql: str,
-    tokens: Sequence[Any],
-    schema: SchemaIndex,
-    *,
-    commands: Mapping[str, Any],
-    stop_at: Mapping[str, str],
-    masking: frozenset[str],
-    has_expressions: bool,
-) -> Trace:
-    """The Trace of a parsed statement."""
-    t = Tracer(sql, schema, Commands(commands), stop_at, masking, _HOOKS)
-    t.tokens = tokens
-    try:
-        relation, operation, target = _relation(t, node)
-        return finished(
-            t, relation, operation=operation, target=target, has_expressions=has_expressions
-        )
-    except TooComplex as error:
-        return failed(Reason.TOO_COMPLEX, str(error), t)
-    except RecursionError:
-        return failed(Reason.TOO_COMPLEX, "the statement is nested too deeply", t)
-    except Unsupported as error:
-        return failed(Reason.UNSUPPORTED_SYNTAX, str(error), t)
+class Written(NamedTuple):
+    """The outputs of a statement, what kind it is, and the relation it writes."""
+
+    relation: Relation
+    operation: str
+    target: Optional[str] = None
 
 
-def failed(reason: Reason, detail: str, t: Optional[Tracer] = None) -> Trace:
-    """A Trace that says why there is none."""
-    reads = tuple(sorted(t.reads)) if t is not None else ()
-    return Trace(State.UNKNOWN, "unknown", reason=reason, detail=detail, reads=reads)
+#: Statements that move no column.
+_HARMLESS = (
+    "Drop", "Set", "Use", "Grant", "Revoke", "Comment", "Commit", "Rollback", "Transaction",
+    "Alter", "TruncateTable", "Analyze", "Describe", "Kill", "Pragma", "Cache", "Uncache",
+    "Refresh", "Semicolon", "Show", "Attach", "Detach", "Declare", "Summarize", "Install",
+)  # fmt: skip
+_HARMLESS_WORDS = frozenset(
+    {
+        "ALTER", "ANALYZE", "BEGIN", "CALL_NOTHING", "COMMENT", "COMMIT", "EXPLAIN", "GRANT",
+        "LOAD", "MSCK", "OPTIMIZE", "REFRESH", "REVOKE", "ROLLBACK", "SET", "SHOW", "UNSET",
+        "VACUUM", "ZORDER", "FLUSH", "LOCK", "REINDEX", "CHECKPOINT", "SECURITY", "CLUSTER",
+    }
+)  # fmt: skip
 
 
-def _relation(t: Tracer, node: Any) -> tuple[Relation, str, Optional[str]]:
-    if isinstance(node, (exp.Query, exp.Values, exp.Pivot)):
-        return query(t, node, {}, None), "select", None
-    raise Unsupported(f"{type(node).__name__} is not traced")
+def written(t: Tracer, node: Any) -> Written:
+    """What a statement writes. Raises Unsupported for one whose effect is not modelled."""
+    env: Env = {}
+    for classes, handler in _STATEMENTS:
+        if isinstance(node, classes):
+            if node.args.get("with_") is not None and not isinstance(node, exp.Query):
+                env = with_ctes(t, node.args["with_"], env)
+            return handler(t, node, env)
+    if _is_harmless(node):
+        return Written(_nothing(t), node.key)
+    label = str(node.name or node.key).split(" ", 1)[0].upper()
+    raise Unsupported(f"the effect of {label} on columns is not modelled")
+
+
+def _is_harmless(node: Any) -> bool:
+    if isinstance(node, exp.Command):
+        return str(node.this).upper() in _HARMLESS_WORDS
+    return type(node).__name__ in _HARMLESS
+
+
+def _nothing(t: Tracer) -> Relation:
+    return Relation(t.rules, (), [], [])
+
+
+def _query(t: Tracer, node: Any, env: Env) -> Written:
+    into = node.args.get("into")
+    target = None if into is None else label_of(t, into.this)
+    return Written(query(t, node, env, None), "select" if into is None else "select_into", target)
+
+
+def _create(t: Tracer, node: Any, env: Env) -> Written:
+    kind = str(node.args.get("kind") or "").lower()
+    target, columns = node.args["this"], None
+    if isinstance(target, exp.Schema):
+        target, columns = target.this, target.expressions
+    source = node.args.get("expression")
+    label = label_of(t, target) if isinstance(target, exp.Table) else None
+    if not isinstance(source, (exp.Query, exp.Table, exp.Pivot)):
+        return Written(_nothing(t), f"create_{kind}", label)
+    relation = query(t, source, env, None)
+    names = [t.spell(c.this) for c in columns or () if isinstance(c.this, exp.Identifier)]
+    if names and relation.spellings:
+        relation = relation.renamed(names[: len(relation.spellings)])
+    operation = "create_table_as" if kind == "table" else f"create_{kind}"
+    return Written(relation, operation, label)
+
+
+def _insert(t: Tracer, node: Any, env: Env) -> Written:
+    target, columns = node.args["this"], []
+    if isinstance(target, exp.Schema):
+        target, columns = target.this, target.expressions
+    source = node.args.get("expression")
+    label = label_of(t, target)
+    operation = "insert_overwrite" if node.args.get("overwrite") else "insert"
+    if source is None:
+        return Written(_nothing(t), operation, label)
+    relation = query(t, source, env, None)
+    if not node.args.get("by_name"):
+        relation = relation.renamed(written_names(t, target, columns, relation))
+    conflict = node.args.get("conflict")
+    if conflict is not None and conflict.expressions:
+        relation = _on_conflict(t, conflict, target, relation)
+    return Written(relation, operation, label)
+
+
+def _on_conflict(t: Tracer, conflict: Any, target: Any, inserted: Relation) -> Relation:
+    """``on conflict do update set a = excluded.a``: a second way into the columns."""
+    from lineage_post.trace.frame import Operand
+
+    f = Frame(None, {})
+    add_source(t, target, f)
+    f.add_operand(Operand(t.rules.key_of("excluded"), inserted))
+    f.rows = inserted.rows
+    result = Assignments(t, inserted)
+    for item in conflict.expressions:
+        assign(t, item, f, result)
+    if conflict.args.get("where") is not None:
+        _filter(t, conflict.args["where"], f)
+    return result.relation(f)
+
+
+def _update(t: Tracer, node: Any, env: Env) -> Written:
+    f = Frame(None, env)
+    target = node.args["this"]
+    from_ = node.args.get("from_")
+    is_alias = _add_target(t, target, from_, f)
+    if from_ is not None:
+        add_source(t, from_.this, f)
+        for item in from_.args.get("joins") or node.args.get("joins") or ():
+            join(t, item, f)
+    result = Assignments(t)
+    for item in node.expressions:
+        assign(t, item, f, result)
+    if node.args.get("where") is not None:
+        _filter(t, node.args["where"], f)
+    label = _aliased_label(t, target, from_) if is_alias else label_of(t, target)
+    return Written(result.relation(f), "update", label)
+
+
+def _add_target(t: Tracer, target: Any, from_: Any, f: Frame) -> bool:
+    """T-SQL's ``update a set ... from t as a`` names the target by its alias in FROM."""
+    if from_ is not None and _find_alias(t, target, from_) is not None:
+        return True
+    add_source(t, target, f)
+    return False
+
+
+def _find_alias(t: Tracer, target: Any, from_: Any) -> Any:
+    name = target.this
+    if not isinstance(name, exp.Identifier) or target.args.get("db") is not None:
+        return None
+    for table in from_.find_all(exp.Table):
+        alias = table.args.get("alias")
+        if isinstance(alias, exp.TableAlias) and alias.this is not None:
+            if t.key(alias.this) == t.key(name):
+                return table
+    return None
+
+
+def _aliased_label(t: Tracer, target: Any, from_: Any) -> str:
+    return label_of(t, _find_alias(t, target, from_))
+
+
+def _delete(t: Tracer, node: Any, env: Env) -> Written:
+    f = Frame(None, env)
+    target = node.args["this"]
+    if isinstance(target, exp.Table):
+        add_source(t, target, f)
+    for source in node.args.get("using") or ():
+        add_source(t, source, f)
+    if node.args.get("where") is not None:
+        _filter(t, node.args["where"], f)
+    relation = Relation(t.rules, (), [], [], f.rows, f.rows_of)
+    return Written(relation, "delete", label_of(t, target))
+
+
+def _filter(t: Tracer, where: Any, f: Frame) -> None:
+    start = len(t.log)
+    t.decide(f, where.this, start, evaluate(t, where.this, f), FILTER)
+
+
+def _merge(t: Tracer, node: Any, env: Env) -> Written:
+    return Written(merged(t, node, env), "merge", label_of(t, node.args["this"]))
+
+
+def _copy(t: Tracer, node: Any, env: Env) -> Written:
+    """``copy into t from (select $1 from @stage)``."""
+    target, columns = node.args["this"], []
+    if isinstance(target, exp.Schema):
+        target, columns = target.this, target.expressions
+    source = next((f for f in node.args.get("files") or () if isinstance(f, exp.Query)), None)
+    if source is None or not isinstance(target, exp.Table):
+        raise Unsupported("the effect of COPY on columns is not modelled")
+    relation = query(t, source, env, None)
+    names = written_names(t, target, columns, relation)
+    return Written(relation.renamed(names), "copy", label_of(t, target))
+
+
+_Handler = Callable[[Tracer, Any, Env], Written]
+_STATEMENTS: tuple[tuple[Any, _Handler], ...] = (
+    ((exp.Query, exp.Values, exp.Pivot, exp.Table), _query),
+    (exp.Create, _create),
+    (exp.Insert, _insert),
+    (exp.Update, _update),
+    (exp.Delete, _delete),
+    (exp.Merge, _merge),
+    (exp.Copy, _copy),
+)

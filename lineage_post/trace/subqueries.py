@@ -29,25 +29,37 @@ def exists(t: Tracer, node: Any, f: Frame) -> int:
     """Only whether there are rows counts, not what is in them."""
     query = node.args["this"]
     if isinstance(query, exp.Query):
-        return t.query(t, query, f.env, f).rows
+        return collapsed(t.query(t, query, f.env, f).rows, FILTER)
     return children(t, node, f)
 
 
 @handles("In")
 def in_(t: Tracer, node: Any, f: Frame) -> int:
-    """Both sides are compared; what decides the rows of a subquery decides the answer."""
-    x = children(t, node, f)
+    """``a in (select b from t where c)``: a is the value, b and c filter."""
+    a = node.args
+    x = transformed(evaluate(t, a["this"], f))
+    for value in (*(a.get("expressions") or ()), a.get("unnest"), a.get("field")):
+        if isinstance(value, exp.Expr):
+            x |= transformed(evaluate(t, value, f))
+    if a.get("query") is not None:
+        x |= _members(t, a["query"], f)
     if x:
-        x = transformed(x)
         t.log.append((node, x))
     return x
 
 
 @handles("Any", "All")
 def quantified(t: Tracer, node: Any, f: Frame) -> int:
-    return transformed(children(t, node, f))
+    """``a > any (select b from t)``."""
+    inner = node.args["this"]
+    if isinstance(inner, exp.Query):
+        return _members(t, inner, f)
+    return transformed(evaluate(t, inner, f))
 
 
-def filter_of(t: Tracer, node: Any, f: Frame) -> int:
-    """A whole predicate as FILTER."""
-    return collapsed(evaluate(t, node, f), FILTER)
+def _members(t: Tracer, query: Any, f: Frame) -> int:
+    """What a value is compared with: it decides, and does not flow."""
+    start = len(t.log)
+    x = collapsed(scalar(t, query, f), FILTER)
+    t.log.append((start, FILTER))
+    return x

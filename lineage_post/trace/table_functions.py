@@ -6,8 +6,9 @@ from typing import Any, Optional
 
 from sqlglot import exp
 
+from lineage_post.trace.commands import command_relation
 from lineage_post.trace.expressions import children, evaluate
-from lineage_post.trace.frame import Frame, Operand
+from lineage_post.trace.frame import Frame, Merged, Operand
 from lineage_post.trace.opens import OpenUnknown
 from lineage_post.trace.provenance import JOIN, transformed
 from lineage_post.trace.relation import AnyStep, Relation
@@ -53,8 +54,9 @@ def exploded(t: Tracer, node: Any, f: Frame, alias: Any) -> Relation:
         n = min(i, len(elements) - 1)
         provenances.append(elements[n])
         shape = shapes[n]
-        if isinstance(shape, Array) and shape.element is not None and len(names) == len(arrays):
-            element_shapes[i] = shape.element
+        element = t.hooks.element_shape(t, shape) if isinstance(shape, Array) else None
+        if element is not None and len(names) == len(arrays):
+            element_shapes[i] = element
     offset = node.args.get("offset")
     if offset is not None and not isinstance(offset, bool):
         names.append(t.spell(offset) if isinstance(offset, exp.Identifier) else "offset")
@@ -83,6 +85,10 @@ def function_relation(t: Tracer, function: Any, f: Frame, node: Any) -> Relation
     if isinstance(function, exp.Unnest):
         return exploded(t, function, f, alias)
     names = _columns(t, alias)
+    contract = t.commands.find(_full_name(function))
+    if contract is not None:
+        relation = command_relation(t, function, contract, f)
+        return relation.renamed(names) if names else relation
     if isinstance(function, exp.Explode) or t.rules.name == "snowflake" and _is_flatten(function):
         return _explode(t, function, f, names)
     start = len(t.log)
@@ -104,6 +110,18 @@ def function_relation(t: Tracer, function: Any, f: Frame, node: Any) -> Relation
     )
 
 
+def object_unpivot(t: Tracer, node: Any, f: Frame) -> Relation:
+    """Redshift's ``from t, unpivot t.j as v at k``: the values and keys of an object."""
+    value, key = node.args["this"], node.args["expression"]
+    x, _ = array_of(t, value.args["this"], f)
+    names = [t.spell(value.args["alias"]), t.spell(key)]
+    return Relation(t.rules, names, [x, x], [None, None])
+
+
+def _full_name(function: Any) -> str:
+    return str(function.name if isinstance(function, exp.Anonymous) else function.sql_name())
+
+
 def _is_flatten(function: Any) -> bool:
     return str(getattr(function, "name", "")).lower() == "flatten"
 
@@ -122,10 +140,11 @@ def _explode(t: Tracer, function: Any, f: Frame, names: list[str]) -> Relation:
         names = names or ["col"]
         provenances = [x] * len(names)
     shapes: dict[int, Shape] = {}
-    if isinstance(shape, Array) and shape.element is not None:
-        for i, name in enumerate(names):
-            if provenances[i] and (t.rules.name != "snowflake" or name == "VALUE"):
-                shapes[i] = shape.element
+    element = t.hooks.element_shape(t, shape) if isinstance(shape, Array) else None
+    for i, name in enumerate(names):
+        if element is not None and provenances[i]:
+            if t.rules.name != "snowflake" or name == "VALUE":
+                shapes[i] = element
     return Relation(t.rules, names, provenances, [None] * len(names), shapes=shapes)
 
 
@@ -147,13 +166,11 @@ def array_join(t: Tracer, node: Any, f: Frame) -> None:
         column = exp.Column(this=inner.this) if isinstance(inner, exp.Table) else inner
         x, _ = array_of(t, column, f)
         element = Relation(t.rules, (t.spell(name),), [x], [None])
-        _replace(t, f, t.key(name), element)
+        _replace(f, t.key(name), element)
 
 
-def _replace(t: Tracer, f: Frame, key: str, element: Relation) -> None:
+def _replace(f: Frame, key: str, element: Relation) -> None:
     """An element hides the array of the same name."""
-    from lineage_post.trace.frame import Merged
-
     f.operands.append(Operand("", element))
     f.merged[key] = Merged(
         element.at(0),
@@ -161,4 +178,3 @@ def _replace(t: Tracer, f: Frame, key: str, element: Relation) -> None:
         element.spellings[0],
         frozenset(i for i, o in enumerate(f.operands) if o.relation.position(key) >= 0),
     )
-    del t

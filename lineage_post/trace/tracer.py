@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Optional
 
+from sqlglot import exp
+
 from lineage_post.trace.errors import TooComplex
 from lineage_post.trace.opens import Open, OpenTable
 from lineage_post.trace.provenance import collapsed
@@ -30,6 +32,7 @@ class Hooks:
     pivot: Callable[["Tracer", Any, Relation, "Frame"], Relation]
     column_shape: Callable[["Tracer", Relation, int], Optional["Shape"]]
     expression_shape: Callable[["Tracer", Any, "Frame"], Optional["Shape"]]
+    element_shape: Callable[["Tracer", "Shape"], Optional["Shape"]]
 
 
 class Tracer:
@@ -42,7 +45,7 @@ class Tracer:
     """
 
     __slots__ = (
-        "commands", "expanding", "hooks", "key", "log", "masking", "opens", "query", "reads",
+        "commands", "expanding", "hooks", "key", "log", "masking", "masking_types", "opens", "query", "reads",
         "rules", "schema", "sources", "spell", "spent", "sql", "step", "stop_at", "tables", "tokens",
         "warnings",
     )  # fmt: skip
@@ -65,6 +68,9 @@ class Tracer:
         self.commands = commands
         self.stop_at = stop_at
         self.masking = masking
+        known = exp.FUNCTION_BY_NAME
+        #: The classes of masking functions of the user's that sqlglot knows by class.
+        self.masking_types = {known[n.upper()] for n in masking if n.upper() in known}
         self.hooks = hooks
         self.query = hooks.query
         self.sources = Sources()

@@ -1,0 +1,146 @@
+"""Functions by name: masking ones, declared commands, built-in ones, and those nobody knows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlglot import exp
+
+from lineage_post.trace.builtin_names import is_aggregate, is_builtin
+from lineage_post.trace.commands import call
+from lineage_post.trace.conditions import condition
+from lineage_post.trace.expressions import children, evaluate, handles
+from lineage_post.trace.frame import Frame
+from lineage_post.trace.provenance import JOIN, aggregated, transformed
+from lineage_post.trace.resolve import unqualified, unresolved
+from lineage_post.trace.tracer import Tracer
+
+#: Functions that hash or redact, whatever the dialect.
+MASKING = frozenset(
+    {
+        "md5", "md5_hex", "md5_binary", "md5_number", "md5_number_lower64", "md5_number_upper64",
+        "md5sum", "sha", "sha1", "sha1_hex", "sha1_binary", "sha2", "sha2_hex", "sha2_binary",
+        "sha224", "sha256", "sha384", "sha512", "hash", "hashbytes", "hash_agg", "xxhash64",
+        "xxhash32", "xxh64", "xxh3", "murmurhash3_32", "murmur3_32_hash", "murmurhash2_64", "crc32",
+        "crc32c", "farm_fingerprint", "fnv_hash", "fnv1a", "siphash64", "siphash128", "cityhash64",
+        "metrohash64", "halfmd5", "intHash32", "inthash64", "strtol_hash", "checksum",
+        "binary_checksum", "standard_hash", "ora_hash", "dbms_crypto.hash", "hmac", "hmac_sha256",
+        "hmac_sha1", "hmac_md5", "digest", "crypt", "to_hex_hash", "mask", "mask_hash",
+        "mask_first_n", "mask_last_n", "mask_show_first_n", "mask_show_last_n", "redact",
+        "anonymize", "pseudonymize", "tokenize_pii", "spooky_hash_v2_64", "hashamp", "hashrow",
+        "hash_md5", "hash_sha256", "spark_hash", "aead.encrypt", "aes_encrypt", "encrypt",
+        "encrypt_raw", "sha1_digest", "sha2_digest", "md5_digest",
+    }
+)  # fmt: skip
+
+
+@handles(
+    "MD5", "MD5Digest", "MD5NumberLower64", "MD5NumberUpper64", "SHA", "SHA1Digest", "SHA2",
+    "SHA2Digest", "FarmFingerprint", "StandardHash", "Encrypt", "EncryptRaw", "HashAgg", "Fnv1a",
+    "CityHash64", "XxHash64", "Crc32",
+)  # fmt: skip
+def masking(t: Tracer, node: Any, f: Frame) -> int:
+    """A function that hashes or redacts: what passes through it is masked."""
+    x = t.sources.masked(transformed(children(t, node, f)))
+    if x:
+        t.log.append((node, x))
+    return x
+
+
+@handles("Anonymous")
+def by_name(t: Tracer, node: Any, f: Frame) -> int:
+    """A function sqlglot has no class for."""
+    return named(t, node, str(node.name), f)
+
+
+def named(t: Tracer, node: Any, name: str, f: Frame) -> int:
+    """A function by its full name."""
+    contract = t.commands.find(name)
+    if contract is not None:
+        return call(t, node, contract, f)
+    plain = name.lower()
+    if plain in MASKING or plain in t.masking:
+        return masking(t, node, f)
+    x = children(t, node, f)
+    if not x:
+        return 0
+    if is_aggregate(plain):
+        x = aggregated(x)
+    else:
+        x = transformed(x)
+        if not is_builtin(plain):
+            x = t.sources.assumed(x)
+    t.log.append((node, x))
+    return x
+
+
+@handles("Explode", "Posexplode", "Unnest", "Inline", "ExplodeOuter", "PosexplodeOuter", "Stack",
+         "ExplodingGenerateSeries")  # fmt: skip
+def row_maker(t: Tracer, node: Any, f: Frame) -> int:
+    """``select explode(a)``: a also decides how many rows there are."""
+    start = len(t.log)
+    x = children(t, node, f)
+    t.decide(f, node, start, x, JOIN)
+    x = transformed(x)
+    if x:
+        t.log.append((node, x))
+    return x
+
+
+@handles("Lambda")
+def lambda_(t: Tracer, node: Any, f: Frame) -> int:
+    """``list_transform(a, x -> x + b)``: x is of the list, which is an argument of its own."""
+    f.bindings.append({t.key(_variable(v)): 0 for v in node.expressions})
+    x = evaluate(t, node.args["this"], f)
+    f.bindings.pop()
+    return x
+
+
+def _variable(node: Any) -> Any:
+    return node if isinstance(node, exp.Identifier) else node.this
+
+
+@handles("Comprehension")
+def comprehension(t: Tracer, node: Any, f: Frame) -> int:
+    """``[x + 1 for x in a if x > b]``."""
+    a = node.args
+    whole = transformed(evaluate(t, a["iterator"], f))
+    names = [a["expression"], *([a["position"]] if a.get("position") is not None else [])]
+    f.bindings.append({t.key(_variable(v)): 0 for v in names})
+    x = whole | transformed(evaluate(t, a["this"], f))
+    if a.get("condition") is not None:
+        x |= condition(t, a["condition"], f)
+    f.bindings.pop()
+    return x
+
+
+@handles("Parameter")
+def parameter(t: Tracer, node: Any, f: Frame) -> int:
+    """Snowflake's ``$1`` is the first column of what FROM reads; elsewhere a bound value."""
+    number = node.args.get("this")
+    if t.rules.name != "snowflake" or not isinstance(number, exp.Literal) or not f.operands:
+        return 0
+    return positional(t, f, int(number.name), None)
+
+
+def positional(t: Tracer, f: Frame, number: int, key: str | None) -> int:
+    """The column at a position of an item of FROM."""
+    operand = next((o for o in f.operands if key in (None, o.key)), f.operands[0])
+    relation = operand.relation
+    if 0 < number <= len(relation.spellings):
+        t.step = relation.steps[number - 1]
+        return relation.at(number - 1)
+    t.step = None
+    name = f"${number}"
+    if relation.open is not None:
+        return relation.open.column(t, name, name)
+    return unresolved(t, name, f"{operand.key} has no column {number}")
+
+
+@handles("DynamicIdentifier")
+def dynamic(t: Tracer, node: Any, f: Frame) -> int:
+    """Snowflake's ``identifier('a')`` as a column."""
+    inner = node.args["this"]
+    if isinstance(inner, exp.Literal):
+        return unqualified(t, exp.to_identifier(inner.name), f)
+    return unresolved(t, str(inner.sql()), "an identifier that a variable names")

@@ -1,0 +1,84 @@
+"""MERGE: one set of outputs from all of its branches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlglot import exp
+
+from lineage_post.trace.expressions import evaluate
+from lineage_post.trace.frame import Env, Frame, Operand
+from lineage_post.trace.provenance import FILTER, JOIN
+from lineage_post.trace.relation import Relation
+from lineage_post.trace.sources import add_source, cell_of
+from lineage_post.trace.tracer import Tracer
+from lineage_post.trace.writing import Assignments, assign, name_of
+
+
+def merged(t: Tracer, node: Any, env: Env) -> Relation:
+    """The columns a MERGE assigns, in order of first assignment."""
+    f = Frame(None, env)
+    add_source(t, node.args["this"], f)
+    add_source(t, node.args["using"], f)
+    if node.args.get("on") is not None:
+        start = len(t.log)
+        t.decide(f, node.args["on"], start, evaluate(t, node.args["on"], f), JOIN)
+    result = Assignments(t)
+    whens = node.args.get("whens")
+    for when in whens.expressions if whens is not None else ():
+        _branch(t, when, f, result)
+    return result.relation(f)
+
+
+def _branch(t: Tracer, when: Any, f: Frame, result: Assignments) -> None:
+    a = when.args
+    scope = _scope(f, a)
+    if a.get("condition") is not None:
+        start = len(t.log)
+        t.decide(f, a["condition"], start, evaluate(t, a["condition"], scope), FILTER)
+    then = a.get("then")
+    if isinstance(then, exp.Update):
+        for item in then.expressions:
+            assign(t, item, scope, result)
+        if then.args.get("where") is not None:
+            start = len(t.log)
+            where = then.args["where"].this
+            t.decide(f, where, start, evaluate(t, where, scope), FILTER)
+        if not any(isinstance(e, exp.EQ) for e in then.expressions):
+            _whole_row(t, f, result)
+    elif isinstance(then, exp.Insert):
+        _insert(t, then, scope, f, result)
+
+
+def _scope(f: Frame, a: Any) -> Frame:
+    """Without a match there is a row of one side only."""
+    if a.get("matched"):
+        return f
+    scope = Frame(None, f.env)
+    scope.operands = f.operands[:1] if a.get("source") else f.operands[1:]
+    return scope
+
+
+def _insert(t: Tracer, then: Any, scope: Frame, f: Frame, result: Assignments) -> None:
+    columns, values = then.this, then.expression
+    if not isinstance(values, exp.Tuple):
+        _whole_row(t, f, result)
+        return
+    if isinstance(columns, exp.Tuple):
+        names = [name_of(t, c) for c in columns.expressions]
+    else:
+        names = list(f.operands[0].relation.spellings)
+    for name, value in zip(names, values.expressions):
+        x, step = cell_of(t, value, scope)
+        result.add(name, x, step)
+
+
+def _whole_row(t: Tracer, f: Frame, result: Assignments) -> None:
+    """``update set *``, ``insert *``, ``insert row``: every column of the source by name."""
+    source: Operand = f.operands[1]
+    relation = source.relation
+    for name, x, step in zip(relation.spellings, relation.all(), relation.steps):
+        result.add(name, x, step)
+
+
+__all__ = ["merged"]

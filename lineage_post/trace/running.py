@@ -1,0 +1,77 @@
+"""Runs a parsed statement through the engine and turns every failure into a state and a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Optional
+
+from lineage_post.trace import aggregates, conditions, fields, functions, subqueries
+from lineage_post.trace.commands import Commands
+from lineage_post.trace.errors import TooComplex, Unsupported
+from lineage_post.trace.finish import finished
+from lineage_post.trace.pivot import pivot
+from lineage_post.trace.queries import query
+from lineage_post.trace.result import Trace, Unknown
+from lineage_post.trace.schema_index import SchemaIndex
+from lineage_post.trace.shape_of import column_shape, element_shape, expression_shape
+from lineage_post.trace.statements import Written, written
+from lineage_post.trace.tracer import Hooks, Tracer
+from lineage_post.vocabulary import Reason, State
+
+_HOOKS = Hooks(query, pivot, column_shape, expression_shape, element_shape)
+#: Modules whose import registers handlers.
+_HANDLERS = (aggregates, conditions, fields, functions, subqueries)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a caller asks for beside the SQL."""
+
+    schema: SchemaIndex
+    commands: Mapping[str, Any]
+    stop_at: Mapping[str, str]
+    masking: frozenset[str]
+    has_expressions: bool
+
+
+def tracer_of(sql: str, tokens: Sequence[Any], settings: Settings) -> Tracer:
+    """A fresh tracer for one statement."""
+    t = Tracer(
+        sql,
+        settings.schema,
+        Commands(settings.commands),
+        settings.stop_at,
+        settings.masking,
+        _HOOKS,
+    )
+    t.tokens = tokens
+    return t
+
+
+def trace_node(node: Any, t: Tracer, *, has_expressions: bool) -> Trace:
+    """The Trace of a parsed statement."""
+    try:
+        result: Written = written(t, node)
+        return finished(
+            t,
+            result.relation,
+            operation=result.operation,
+            target=result.target,
+            has_expressions=has_expressions,
+        )
+    except TooComplex as error:
+        return failed(Reason.TOO_COMPLEX, str(error), t)
+    except RecursionError:
+        return failed(Reason.TOO_COMPLEX, "the statement is nested too deeply", t)
+    except Unsupported as error:
+        return failed(Reason.UNSUPPORTED_SYNTAX, str(error), t)
+
+
+def failed(reason: Reason, detail: str, t: Optional[Tracer] = None) -> Trace:
+    """A Trace that says why there is none."""
+    reads = tuple(sorted(t.reads)) if t is not None else ()
+    unknown = Unknown("*", reason, detail)
+    return Trace(
+        State.UNKNOWN, "unknown", reason, detail, open=True, unknowns=(unknown,), reads=reads
+    )

@@ -1,0 +1,118 @@
+"""Assignments of UPDATE, MERGE and ON CONFLICT, and the names an INSERT writes to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Optional
+
+from sqlglot import exp
+
+from lineage_post.trace.frame import Frame
+from lineage_post.trace.provenance import transformed
+from lineage_post.trace.relation import AnyStep, Arms, Relation
+from lineage_post.trace.sources import cell_of
+from lineage_post.trace.tracer import Tracer
+
+
+class Assignments:
+    """Columns in order of first assignment; several ways into one column are united."""
+
+    def __init__(self, t: Tracer, first: Optional[Relation] = None) -> None:
+        self._tracer = t
+        self._positions: dict[str, int] = {}
+        self._names: list[str] = []
+        self._provenances: list[int] = []
+        self._steps: list[list[AnyStep]] = []
+        if first is not None:
+            for name, x, step in zip(first.spellings, first.all(), first.steps):
+                self.add(name, x, step)
+
+    def add(self, name: str, x: int, step: AnyStep) -> None:
+        """One assignment to a column."""
+        key = self._tracer.rules.key_of(name)
+        i = self._positions.get(key)
+        if i is None:
+            self._positions[key] = len(self._names)
+            self._names.append(name)
+            self._provenances.append(x)
+            self._steps.append([step])
+        else:
+            self._provenances[i] |= x
+            self._steps[i].append(step)
+
+    def relation(self, f: Frame) -> Relation:
+        """The assigned columns, with what decides the rows of ``f``."""
+        steps: list[AnyStep] = [
+            s[0] if len(s) == 1 else Arms(s) if any(x is not None for x in s) else None
+            for s in self._steps
+        ]
+        return Relation(
+            self._tracer.rules, self._names, self._provenances, steps, f.rows, f.rows_of
+        )
+
+
+def assign(t: Tracer, node: Any, f: Frame, result: Assignments) -> None:
+    """``a = x``, or ``(a, b) = (select x, y from ...)``."""
+    if not isinstance(node, (exp.EQ, exp.PropertyEQ)):
+        return
+    target, value = node.this, node.expression
+    if isinstance(target, (exp.Tuple, exp.Paren)):
+        names = target.expressions if isinstance(target, exp.Tuple) else [target.this]
+        _assign_row(t, names, value, f, result)
+        return
+    x, step = cell_of(t, value, f)
+    result.add(name_of(t, target), x, step)
+
+
+def _assign_row(t: Tracer, names: Any, value: Any, f: Frame, result: Assignments) -> None:
+    if isinstance(value, exp.Query):
+        relation = t.query(t, value, f.env, f)
+        for target, x, step in zip(names, relation.all(), relation.steps):
+            result.add(name_of(t, target), transformed(x) | relation.rows, step)
+        return
+    for target, item in zip(names, value.expressions):
+        x, step = cell_of(t, item, f)
+        result.add(name_of(t, target), x, step)
+
+
+def name_of(t: Tracer, target: Any) -> str:
+    """The column an assignment writes; of ``s.field`` the root of the struct."""
+    while isinstance(target, exp.Dot):
+        target = target.this
+    if isinstance(target, exp.Column):
+        target = target.this
+    return t.spell(target) if isinstance(target, exp.Identifier) else str(target.name)
+
+
+def label_of(t: Tracer, table: Any) -> str:
+    """The key of the relation a statement writes, or its name as written."""
+    if isinstance(table, exp.Schema):
+        table = table.this
+    if not isinstance(table, exp.Table):
+        return str(table.sql(dialect=t.rules.dialect)) if table is not None else ""
+    parts = parts_of(t, table)
+    entry = t.schema.find(parts)
+    return entry.key if entry is not None else ".".join(parts)
+
+
+def parts_of(t: Tracer, table: Any) -> tuple[str, ...]:
+    """The name of a table as parts."""
+    named = (table.args.get(p) for p in ("catalog", "db", "this"))
+    return tuple(t.spell(i) for i in named if isinstance(i, exp.Identifier))
+
+
+def written_names(
+    t: Tracer, target: Any, listed: Sequence[Any], relation: Relation
+) -> Sequence[str]:
+    """The columns an INSERT fills: those it lists, else the target's, else the query's."""
+    if listed:
+        return [name_of(t, c.this if isinstance(c, exp.ColumnDef) else c) for c in listed][
+            : len(relation.spellings)
+        ]
+    if isinstance(target, exp.Table):
+        parts = parts_of(t, target)
+        t.reads.add(parts)
+        entry = t.schema.find(parts)
+        if entry is not None and entry.is_complete:
+            return entry.columns[: len(relation.spellings)]
+    return relation.spellings
