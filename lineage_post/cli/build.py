@@ -57,8 +57,6 @@ def command(
     """
     loaded = _narrowed(load(places, request), selected, exclude)
     written = list(_publish(loaded, with_docs=not no_docs and loaded.options.docs))
-    for line in loaded.notes:
-        console.note(line)
     for line in loaded.warnings:
         console.warn(line)
     if output == "json":

@@ -10,9 +10,11 @@ import click
 from lineage_post.cli import console, wording
 from lineage_post.cli.loading import Loaded, Request, artifact_options, load
 from lineage_post.cli.places import Places, place_options
+from lineage_post.errors import LineageError
 from lineage_post.publish import json
+from lineage_post.publish.docs import write_text
 from lineage_post.publish.exposures import ExposureSet, exposure_set
-from lineage_post.publish.exposures_yaml import write_exposures
+from lineage_post.publish.exposures_yaml import exposures_yaml, is_ours
 
 FILE = Path("models/lineage_post_exposures.yml")
 
@@ -31,8 +33,8 @@ def command(places: Places, request: Request, write: bool, file: str | None, out
     """
     loaded = load(places, request)
     found = exposure_set(loaded.lineage, loaded.options)
-    for line in [*loaded.notes, *([found.warning] if found.warning else [])]:
-        console.note(line)
+    if found.warning:
+        console.warn(found.warning)
     if write:
         _write(loaded, found, places.project_dir / (file or FILE))
     elif output == "json":
@@ -42,14 +44,24 @@ def command(places: Places, request: Request, write: bool, file: str | None, out
 
 
 def _write(loaded: Loaded, found: ExposureSet, path: Path) -> None:
-    changed = write_exposures(path, found.specs, loaded.lineage.project)
-    shown = console.marked(loaded.places.shown(path))
-    if not changed:
-        console.say(f"{shown} is up to date.")
-    elif found.specs:
-        console.say(f"Wrote {wording.plural(len(found.specs), 'exposure')} to {shown}.")
+    shown = loaded.places.shown(path)
+    if path.exists() and not is_ours(path):
+        raise LineageError(
+            f"{shown} was not written by this command, so it is left alone.",
+            hint="Name another file with --file, or move that one away.",
+        )
+    text = exposures_yaml(found.specs, loaded.lineage.project) if found.specs else ""
+    before = path.read_text(encoding="utf-8") if path.exists() else ""
+    if text == before:
+        console.say(f"{console.marked(shown)} is up to date.")
+    elif text:
+        write_text(path, text)
+        console.say(
+            f"Wrote {wording.plural(len(found.specs), 'exposure')} to {console.marked(shown)}."
+        )
     else:
-        console.say(f"Removed {shown}: no column gets an exposure.")
+        path.unlink()
+        console.say(f"Removed {console.marked(shown)}: no column gets an exposure.")
 
 
 def _list(loaded: Loaded, found: ExposureSet) -> None:

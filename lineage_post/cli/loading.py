@@ -58,7 +58,6 @@ class Loaded:
     places: Places
     manifest: Path
     warnings: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
 
 
 def artifact_options(command: Command) -> Command:
@@ -108,22 +107,16 @@ def load(places: Places, request: Request) -> Loaded:
     if not options.dialect:
         dialect_of(project.adapter_type)
     catalog_file = _path(request.catalog) or places.target_path / "catalog.json"
-    loaded_catalog = _catalog(catalog_file, required=request.catalog is not None)
     cache = Cache.open(places.target_path / CACHE_FOLDER, ENGINE) if options.cache else Cache()
     lineage = trace_project(
         project,
-        catalog=loaded_catalog,
+        catalog=_catalog(catalog_file, required=request.catalog is not None),
         options=options,
         seed_headers=read_seed_headers(project, project_dir=places.project_dir),
         cache=cache,
     )
     cache.save()
     loaded = Loaded(lineage, lineage, options, places, manifest)
-    if loaded_catalog and catalog_file.stat().st_mtime < manifest.stat().st_mtime:
-        loaded.notes.append(
-            f"{places.shown(catalog_file)} is older than {places.shown(manifest)}: columns may "
-            "have changed since. dbt docs generate writes both."
-        )
     loaded.warnings += [f"{n.unique_id}: {n.message}" for n in lineage.notes]
     return loaded
 

@@ -40,7 +40,7 @@ def command(
     A model without a column lists its columns. 2+x.y goes two steps up.
     """
     loaded = load(places, request)
-    for line in [*loaded.notes, *_stale(loaded)]:
+    for line in _stale(loaded):
         console.note(line)
     found = target_of(target, loaded.lineage)
     if found.column is None:
