@@ -31,16 +31,22 @@ class Relations:
         self._builders: dict[str, str] = {}
         for node in sorted(project.nodes.values(), key=_builder_first):
             for parts in _names(node, project.adapter_type):
-                self._add(parts, node.unique_id)
+                self._add(parts, node)
 
-    def _add(self, parts: tuple[str, ...], unique_id: str) -> None:
-        folded_parts = tuple(part.casefold() for part in parts)
-        first = self._ids.setdefault(folded_parts, unique_id)
+    def _add(self, parts: tuple[str, ...], node: Node) -> None:
+        folded = tuple(part.casefold() for part in parts)
+        first = self._spelled.get(parts)
+        if first is None and node.resource_type == "source":
+            # YAML often spells a table another way than the model that builds it.
+            first = self._ids.get(folded)
+        if first is None:
+            first = node.unique_id
+        self._ids.setdefault(folded, first)
         self._spelled.setdefault(parts, first)
+        self._builders.setdefault(node.unique_id, first)
         twins = self._twins.setdefault(first, [first])
-        if unique_id not in twins:
-            twins.append(unique_id)
-        self._builders.setdefault(unique_id, first)
+        if node.unique_id not in twins:
+            twins.append(node.unique_id)
 
     def names(self) -> Iterator[tuple[tuple[str, ...], str]]:
         """Every name, in its stored spelling, with the node it stands for."""

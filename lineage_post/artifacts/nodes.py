@@ -137,18 +137,18 @@ def _setting(config: Any, key: str) -> Any:
 
 
 def _config(config: Any) -> dict[str, Any]:
-    kept: dict[str, Any] = {}
-    for key in CONFIG_KEYS:
-        value = _setting(config, key)
-        if value is None or value == {} or value == []:
-            continue
-        kept[key] = value if isinstance(value, (bool, int, str, list, dict)) else _plain(value)
-    return kept
+    found = ((key, _plain(_setting(config, key))) for key in CONFIG_KEYS)
+    return {key: value for key, value in found if value is not None and value not in ({}, [])}
 
 
 def _plain(value: Any) -> Any:
+    """A setting as JSON has it, without the keys that dbt 2 leaves out."""
+    if value is None or isinstance(value, (bool, int, str, list)):
+        return value
     if hasattr(value, "to_dict"):
-        return value.to_dict(omit_none=True)
+        value = value.to_dict()
+    if isinstance(value, dict):
+        return {k: v for k, v in value.items() if v is not None}
     return text(value)
 
 

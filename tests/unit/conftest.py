@@ -25,13 +25,23 @@ SHOP = Path(__file__).parent / "shop"
 #: build is compiled all the same: Python models, which want pandas, and models that read tables by
 #: name, which dbt cannot put in order.
 _DBT = """
+import pickle
 import sys
+from pathlib import Path
+
 from dbt.cli.main import dbtRunner
+
+from lineage_post.artifacts import project_from_manifest
 
 LEFT_OUT = ["score", "guess", "hard_coded", "from_source", "resource_type:test"]
 for command in (["build", "--exclude", *LEFT_OUT], ["docs", "generate"]):
     if not dbtRunner().invoke([*command, "--quiet", "--profiles-dir", "."]).success:
         sys.exit(f"dbt {command[0]} failed")
+
+# What a plugin is given: the live Manifest, beside the file dbt writes of the same parse.
+parsed = ["parse", "--quiet", "--profiles-dir", ".", "--target-path", "parsed"]
+project = project_from_manifest(dbtRunner().invoke(parsed).result)
+Path("live.pickle").write_bytes(pickle.dumps(project))
 """
 
 

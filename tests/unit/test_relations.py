@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import pytest
+
+from lineage_post.artifacts import project_from_manifest_dict
+from lineage_post.relations import (
+    Relations,
+    external_id,
+    external_name,
+    is_temporary,
+    without_temporary,
+)
+from lineage_post.schema import ProjectIndex
+
+from .manifests import make_manifest, make_model, make_source
+
+
+def relations_of(*nodes: dict[str, object], adapter_type: str = "duckdb") -> Relations:
+    return Relations(project_from_manifest_dict(make_manifest(*nodes, adapter_type=adapter_type)))
+
+
+@pytest.mark.parametrize(
+    ("parts", "found"),
+    [
+        (("dev", "main", "orders_t"), "model.shop.orders"),
+        (("DEV", "Main", "Orders_T"), "model.shop.orders"),
+        (("orders_t",), None),
+        (("orders",), None),
+        (("other", "main", "orders_t"), None),
+        (("dev", "main", "orders_t__dbt_tmp"), "model.shop.orders"),
+        (("dev", "main", "orders_t__dbt_tmp20260101"), "model.shop.orders"),
+        (("dev", "raw", "orders"), "source.shop.raw.orders"),
+    ],
+)
+def test_a_node_is_found_by_its_full_stored_name_alone(
+    parts: tuple[str, ...], found: str | None
+) -> None:
+    model = make_model("orders", "select 1", alias="orders_t")
+    model["relation_name"] = '"dev"."main"."orders_t"'
+    assert relations_of(model, make_source("orders")).find(parts) == found
+
+
+def test_unquoted_names_are_stored_in_upper_case_on_snowflake() -> None:
+    model = make_model("orders", "select 1", relation_name="dev.main.orders")
+    names = dict(relations_of(model, adapter_type="snowflake").names())
+    assert names == {("DEV", "MAIN", "ORDERS"): "model.shop.orders"}
+
+
+def test_names_that_differ_in_case_alone_are_two_relations() -> None:
+    upper = make_model("a", "select 1", relation_name='"dev"."main"."ORDERS"')
+    lower = make_model("b", "select 1", relation_name='"dev"."main"."orders"')
+    relations = relations_of(upper, lower)
+    assert relations.find(("dev", "main", "ORDERS")) == "model.shop.a"
+    assert relations.find(("dev", "main", "orders")) == "model.shop.b"
+
+
+def test_a_deferred_relation_stands_for_the_same_node() -> None:
+    deferred = {"database": "prod", "schema": "core", "alias": "orders"}
+    model = make_model("orders", "select 1", defer_relation=deferred)
+    relations = relations_of(model)
+    assert relations.find(("prod", "core", "orders")) == "model.shop.orders"
+    assert relations.find(("dev", "main", "orders")) == "model.shop.orders"
+
+
+def test_a_source_over_a_model_s_table_is_its_twin() -> None:
+    source = make_source("orders")
+    model = make_model("orders", "select 1", schema="raw", relation_name='"dev"."raw"."orders"')
+    relations = relations_of(source, model)
+    assert relations.find(("dev", "raw", "orders")) == "model.shop.orders"
+    assert relations.twins("model.shop.orders") == ("source.shop.raw.orders",)
+    assert relations.builder("source.shop.raw.orders") == "model.shop.orders"
+
+
+def test_a_source_over_a_file_is_found_by_the_file_s_name() -> None:
+    source = make_source("events")
+    source["relation_name"] = "'data/events.csv'"
+    assert relations_of(source).find(("data/events.csv",)) == "source.shop.raw.events"
+
+
+def test_an_ephemeral_model_has_no_name() -> None:
+    ephemeral = make_model("stg", "select 1", materialized="ephemeral")
+    assert list(relations_of(ephemeral).names()) == []
+
+
+def test_a_relation_no_node_is_gets_an_id_of_its_parts() -> None:
+    assert external_id(("dev", "raw", "notes")) == "external.dev.raw.notes"
+    name = external_name(("raw", "notes"))
+    assert (name.database, name.schema, name.identifier) == (None, "raw", "notes")
+
+
+@pytest.mark.parametrize(
+    ("identifier", "temporary"),
+    [
+        ("orders__dbt_tmp", True),
+        ("orders__dbt_backup", True),
+        ("orders__dbt_new_tmp123", True),
+        ("orders", False),
+        ("__dbt__cte__orders", False),
+    ],
+)
+def test_relations_that_dbt_makes_for_a_moment_are_told(identifier: str, temporary: bool) -> None:
+    assert is_temporary(identifier) == temporary
+    assert (without_temporary(("s", identifier)) != ("s", identifier)) == temporary
+
+
+def test_the_index_of_a_project_never_matches_a_bare_name() -> None:
+    index = ProjectIndex("duckdb", [(("dev", "main", "orders"), "model.shop.orders")])
+    assert index.key_of(("orders",)) is None
+    assert index.key_of(("main", "orders")) == "model.shop.orders"
+    assert index.key_of(("dev", "main", "orders")) == "model.shop.orders"
