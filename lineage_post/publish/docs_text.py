@@ -25,13 +25,14 @@ _code = lru_cache(maxsize=100_000)(markdown.code)
 
 
 def summary(node: NodeLineage) -> str:
-    """``known: 7 of 7 columns``, or what is not known and why."""
+    """``known, 7 of 7 columns``, or ``partial, 5 of 7 columns known: unresolved_column``."""
     columns = [column for column in node.columns if column.is_column]
     known = sum(column.state is State.KNOWN for column in columns)
-    lead = words.why(node.state, node.reason) or "known"
-    gaps = sorted({str(c.reason) for c in node.columns if c.reason} - {str(node.reason)})
-    counted = f"{lead}: {known} of {len(columns)} columns" if columns else lead
-    return f"{counted} known ({', '.join(gaps)})" if gaps else counted
+    reasons = {node.reason, *(column.reason for column in node.columns)} - {None}
+    said = f"{node.state}, {known} of {len(columns)} columns" if columns else str(node.state)
+    if columns and known < len(columns):
+        said += " known"
+    return f"{said}: {', '.join(sorted(map(str, reasons)))}" if reasons else said
 
 
 class ColumnTexts:

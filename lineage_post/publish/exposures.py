@@ -63,8 +63,9 @@ class ExposureSet:
         """What to tell the user when some were left out."""
         if not self.left_out:
             return None
+        columns = "1 column" if self.left_out == 1 else f"{self.left_out} columns"
         return (
-            f"{self.left_out} columns got no exposure: the limit is {len(self.specs)}. Raise "
+            f"{columns} got no exposure: the limit is {len(self.specs)}. Raise "
             "exposures_limit in the lineage_post vars, or mark fewer columns."
         )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -96,15 +97,26 @@ def _dependency(node: Node, project: Project) -> str:
     """``ref('fct_orders')``, asked only where dbt parsed such a model.
 
     The names that dbt gives to this expression are its resolvers, which carry the manifest.
-    Sources are parsed along with this file, in no certain order, so they cannot be asked for.
     """
     if node.resource_type == "source":
-        source_name = node.unique_id.split(".")[2]
-        return f"source('{source_name}', '{node.name}')"
+        return f"source('{node.unique_id.split('.')[2]}', '{node.name}')"
     arguments = [] if node.package_name == project.name else [f"'{node.package_name}'"]
     arguments.append(f"'{node.name}'")
     if node.version is not None:
         arguments.append(f"v='{node.version}'")
     reference = f"ref({', '.join(arguments)})"
-    known = f"ref.manifest is not defined or '{node.unique_id}' in ref.manifest.nodes"
-    return f"{reference} if {known} else ''"
+    known = " or ".join(f"'{name}' in ref.manifest.nodes" for name in _names_while_parsing(node))
+    return f"{reference} if ref.manifest is not defined or {known} else ''" if known else reference
+
+
+def _names_while_parsing(node: Node) -> list[str]:
+    """The unique_ids that dbt may know the node by when it reads the file of exposures.
+
+    None for what YAML declares, in no certain order with this file: sources, newer snapshots. A
+    versioned model goes by its file's name until its own YAML was read.
+    """
+    path = PurePosixPath(node.path)
+    if path.suffix in (".yml", ".yaml"):
+        return []
+    by_file = f"{node.resource_type}.{node.package_name}.{path.stem}"
+    return sorted({node.unique_id, by_file}) if node.version is not None else [node.unique_id]
