@@ -133,4 +133,4 @@ class Bridge(dict[str, Any]):
         """dbt docs generate has written its files."""
         from lineage_post.bridge import publishing
 
-        guarded(lambda: publishing.decorate(self, Path(catalog_path).parent))
+        guarded(lambda: publishing.decorate(Path(catalog_path).parent))

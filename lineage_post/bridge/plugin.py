@@ -64,12 +64,11 @@ class _Current:
         if event in ("JinjaLogDebug", "JinjaLogInfo"):
             if message.data.msg == ATTACH:
                 self.attach()
-        elif self.bridge is None:
-            return
-        elif event == "NodeStart":
-            self.bridge.before_node(message.data.node_info.unique_id)
         elif event == "CatalogWritten":
-            self.bridge.after_docs(message.data.path)
+            # dbt docs generate shows plugins no Manifest; the files it wrote have it all.
+            (self.bridge or Bridge()).after_docs(message.data.path)
+        elif event == "NodeStart" and self.bridge is not None:
+            self.bridge.before_node(message.data.node_info.unique_id)
 
 
 _CURRENT = _Current()

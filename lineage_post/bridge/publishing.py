@@ -74,24 +74,30 @@ def load_files(
 def inject_last_exposures(bridge: Bridge) -> None:
     """Puts the last run's exposures into the Manifest, unless they are switched off since."""
     entries = exposed.kept(bridge.target_path)
-    if entries and _options(bridge).exposures is not ExposureMode.NONE:
+    if entries and _options(bridge.adapter.config).exposures is not ExposureMode.NONE:
         exposed.inject(bridge.manifest, entries)
 
 
-def decorate(bridge: Bridge, target_path: Path) -> None:
-    """Puts the lineage into the docs site that dbt has just written."""
-    from lineage_post.artifacts import read_catalog
-    from lineage_post.publish import docs
-    from lineage_post.publish.exposures import exposures_for
+def decorate(target_path: Path) -> None:
+    """Puts the lineage into the docs site that dbt has just written, traced from its files."""
+    from dbt.adapters.factory import FACTORY
 
-    options = _options(bridge)
+    from lineage_post.lineage import load
+    from lineage_post.publish import docs
+    from lineage_post.publish.exposures import exposure_set
+
+    (adapter,) = FACTORY.adapters.values()
+    options = _options(adapter.config)
     if not (options.enabled and options.docs):
+        site.forget_page(target_path)
         return
-    tracer = LiveTracer(bridge.manifest, bridge.adapter, options, target_path)
-    lineage = tracer.trace_all(read_catalog(target_path / "catalog.json"))
-    docs.decorate(target_path, lineage, exposures=exposures_for(lineage, options))
-    site.keep_page(target_path)
-    tell("column lineage added to the docs site.")
+    lineage = load(target_path, options=options)
+    exposures = exposure_set(lineage, options)
+    if exposures.warning:
+        warn(exposures.warning)
+    docs.decorate(target_path, lineage, exposures=exposures.specs)
+    coverage = lineage.coverage().columns
+    tell(f"column lineage added to the docs: {coverage.known} of {coverage.total} columns known.")
 
 
 def _prepare(
@@ -144,9 +150,8 @@ def _expose(bridge: Bridge, tracer: LiveTracer, options: Options) -> None:
     exposed.keep(bridge.target_path, entries)
 
 
-def _options(bridge: Bridge) -> Options:
+def _options(config: Any) -> Options:
     """The options where no macro hands them over: from dbt's own configuration."""
-    config = bridge.adapter.config
     declared = dict(config.vars.to_dict())
     scoped = declared.get(config.project_name)
     if isinstance(scoped, Mapping):

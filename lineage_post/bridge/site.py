@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
-#: Below ``target/``; ``dbt docs serve`` has gone there before it copies the page.
-KEPT = Path("lineage_post") / "index.html"
+from lineage_post.publish.docs import SERVED
 
 
 class _Page(os.PathLike[str]):
@@ -18,16 +16,13 @@ class _Page(os.PathLike[str]):
         self.original = original
 
     def __fspath__(self) -> str:
-        return str(KEPT) if KEPT.is_file() else str(self.original)
+        # dbt docs serve has gone to the target folder before it copies the page.
+        return str(SERVED) if SERVED.is_file() else str(self.original)
 
 
-def keep_page(target_path: Path) -> None:
-    """Keeps a copy of the decorated page for a later ``dbt docs serve``."""
-    page = target_path / "index.html"
-    if page.is_file():
-        kept = target_path / KEPT
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(page, kept)
+def forget_page(target_path: Path) -> None:
+    """Leaves ``dbt docs serve`` to dbt's own page, where the docs are not to be decorated."""
+    (target_path / SERVED).unlink(missing_ok=True)
 
 
 def serve_decorated() -> None:

@@ -92,7 +92,8 @@ class LiveTracer:
             only=only,
         )
         self.cache.save()
-        return lineage
+        # What was not traced is still part of the project.
+        return replace(lineage, project=self.project)
 
     @cached_property
     def cache(self) -> Cache:
