@@ -80,14 +80,14 @@ def inject_last_exposures(bridge: Bridge) -> None:
 
 def decorate(target_path: Path) -> None:
     """Puts the lineage into the docs site that dbt has just written, traced from its files."""
-    from dbt.adapters.factory import FACTORY
+    from dbt.adapters import factory
 
     from lineage_post.lineage import load
     from lineage_post.publish import docs
     from lineage_post.publish.exposures import exposure_set
 
-    (adapter,) = FACTORY.adapters.values()
-    options = _options(adapter.config)
+    adapters: dict[str, Any] = dict(factory.FACTORY.adapters)
+    options = _options(next(iter(adapters.values())).config)
     if not (options.enabled and options.docs):
         site.forget_page(target_path)
         return
