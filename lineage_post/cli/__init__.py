@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 
 import click
 
@@ -39,20 +40,25 @@ def cli() -> None:
 
 def main() -> None:
     """Runs the command line and ends the process with its exit code."""
+    sys.exit(run())
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command and gives back its exit code; every expected fault is one message."""
     try:
-        code = cli.main(standalone_mode=False)
+        code = cli.main(arguments and list(arguments), "lineage-post", standalone_mode=False)
     except LineageError as error:
         console.complain(error.message, error.hint)
-        code = WRONG_USE
+        return WRONG_USE
     except click.ClickException as error:
         usage = error.ctx.get_usage() if isinstance(error, click.UsageError) and error.ctx else None
         console.complain(error.format_message(), usage)
-        code = WRONG_USE
+        return WRONG_USE
     except (click.Abort, KeyboardInterrupt):
         console.note("Stopped.")
-        code = INTERRUPTED
+        return INTERRUPTED
     except BrokenPipeError:
         # The reader of a pipe has left (`| head`): nothing is wrong, and nothing more can be said.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 0
-    sys.exit(code if isinstance(code, int) else 0)
+        return 0
+    return code if isinstance(code, int) else 0

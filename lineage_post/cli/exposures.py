@@ -12,9 +12,9 @@ from lineage_post.cli.loading import Loaded, Request, artifact_options, load
 from lineage_post.cli.places import Places, place_options
 from lineage_post.errors import LineageError
 from lineage_post.publish import json
-from lineage_post.publish.docs import write_text
 from lineage_post.publish.exposures import ExposureSet, exposure_set
 from lineage_post.publish.exposures_yaml import exposures_yaml, is_ours
+from lineage_post.publish.text_file import write_text
 
 FILE = Path("models/lineage_post_exposures.yml")
 

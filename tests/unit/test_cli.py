@@ -1,0 +1,140 @@
+"""The frame of the command line: commands, flags in either place, exit codes, streams."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lineage_post import __version__
+from lineage_post.cli import console, run
+
+COMMANDS = ("build", "show", "sql", "exposures", "init")
+
+
+def test_help_lists_the_commands_that_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--help"]) == 0
+    out = capsys.readouterr().out
+    listed = [line.split()[0] for line in out.split("Commands:")[1].splitlines() if line.strip()]
+    assert tuple(listed) == COMMANDS
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_each_command_takes_dbts_two_flags(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([command, "--help"]) == 0
+    out = capsys.readouterr().out
+    assert "--project-dir" in out and "--target-path" in out
+
+
+def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--version"]) == 0
+    assert __version__ in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (["shwo", "x"], "Did you mean 'show'?"),
+        (["show"], "Missing argument"),
+        (["build", "--flag"], "No such option"),
+        (["build", "--fail-under", "120"], "120"),
+        (["build", "--project-dir", "nowhere"], "nowhere: there is no such folder"),
+    ],
+)
+def test_wrong_use_is_exit_code_2_with_a_message_on_stderr(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(arguments) == 2
+    streams = capsys.readouterr()
+    assert streams.out == "" and said in streams.err
+
+
+@pytest.mark.parametrize("command", ["build", "exposures"])
+def test_a_missing_manifest_is_named_with_what_to_run(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([command, "--target-path", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert "manifest.json: there is no manifest" in said and "dbt compile" in said
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"nodes": 1}'])
+def test_a_damaged_manifest_is_named(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "manifest.json").write_text(text, encoding="utf-8")
+    assert run(["build", "--target-path", str(tmp_path)]) == 2
+    assert "manifest.json" in capsys.readouterr().err
+
+
+def test_an_option_that_does_not_exist_is_named_with_its_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "name: shop\nvars:\n  lineage_post:\n    exposure: all\n"
+    (tmp_path / "dbt_project.yml").write_text(text, encoding="utf-8")
+    assert run(["build", "--project-dir", str(tmp_path)]) == 2
+    assert "there is no option 'exposure'" in capsys.readouterr().err
+
+
+def test_flags_work_before_and_after_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(["--target-path", str(tmp_path / "a"), "build"])
+    before = capsys.readouterr().err
+    run(["build", "--target-path", str(tmp_path / "a")])
+    assert before == capsys.readouterr().err
+
+
+def test_the_target_path_is_that_of_the_project(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "dbt_project.yml").write_text("name: x\ntarget-path: out\n", encoding="utf-8")
+    run(["build", "--project-dir", str(tmp_path)])
+    assert str(Path("out/manifest.json")) in capsys.readouterr().err
+
+
+def test_python_m_is_the_same_command(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "lineage_post", "sql", "select a from t", "--output", "json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0 and json.loads(done.stdout)["outputs"][0]["name"] == "a"
+    assert done.stderr == ""
+
+
+def test_a_reader_that_leaves_early_is_no_fault(tmp_path: Path) -> None:
+    command = f"{sys.executable} -m lineage_post sql --help | head -1"
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "text, shown",
+    [
+        ("plain ü", "plain ü"),
+        ("a\x1b[31mred", "a\\x1b[31mred"),
+        ("line\nbreak\r", "line\\x0abreak\\x0d"),
+        ("\x9b2J", "\\x9b2J"),
+        ("\u202etxt", "\\u202etxt"),
+    ],
+)
+def test_control_characters_are_spelled_out(text: str, shown: str) -> None:
+    assert console.visible(text) == shown
+
+
+def test_json_keeps_them_and_is_safe_to_print(capsys: pytest.CaptureFixture[str]) -> None:
+    name = "\x1b[2J\x7f\x9b\u202e\u2028ü"
+    console.say_json({name: [name]})
+    text = capsys.readouterr().out
+    assert json.loads(text) == {name: [name]}
+    assert not any(console.visible(char) != char for char in text if char != "\n")

@@ -1,0 +1,145 @@
+"""`lineage-post sql`: a pasted statement, a file, a script."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lineage_post.cli import run
+from lineage_post.trace import trace
+
+SCHEMA = {"shop.orders": {"id": "int", "amount": "double", "status": "varchar"}}
+SQL = "select id, sum(amount) as revenue from shop.orders where status = 'paid' group by id"
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "schema.json").write_text(json.dumps(SCHEMA), encoding="utf-8")
+    return tmp_path
+
+
+def document(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    run(["sql", *arguments, "--output", "json"])
+    found = json.loads(capsys.readouterr().out)
+    assert isinstance(found, dict)
+    return found
+
+
+def edges(found: dict[str, Any]) -> set[tuple[str, str | None, str]]:
+    return {(e["from"]["column"], e["to"], e["subtype"]) for e in found["edges"]}
+
+
+def test_the_json_has_the_keys_of_the_python_face(capsys: pytest.CaptureFixture[str]) -> None:
+    found = document(capsys, SQL, "--schema", "schema.json", "--dialect", "duckdb")
+    expected = trace(SQL, dialect="duckdb", schema=SCHEMA).to_dict()
+    assert {key: found[key] for key in expected} == expected
+    assert found["metadata"]["tool"] == "lineage_post"
+    assert found["statements"] == [expected]
+
+
+def test_text_names_each_output_with_its_sources(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["sql", SQL, "--schema", "schema.json"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "select known"
+    assert "  ← shop.orders.amount aggregation" in lines
+    assert lines[lines.index("rows are decided by") + 1 :] == [
+        "  ← shop.orders.id group by",
+        "  ← shop.orders.status filter",
+    ]
+
+
+def test_a_statement_is_read_from_a_file_and_from_stdin(
+    elsewhere: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (elsewhere / "query.sql").write_text(SQL, encoding="utf-8")
+    from_file = document(capsys, "query.sql")
+    monkeypatch.setattr("sys.stdin", io.StringIO(SQL))
+    assert document(capsys, "-")["statements"] == from_file["statements"]
+
+
+def test_each_statement_of_a_script_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["sql", "create table t as select 1 as a; select a from t"])
+    out = capsys.readouterr().out
+    assert "statement 1: create_table_as into t" in out and "statement 2: select" in out
+
+
+def test_conservative_lets_outputs_inherit_what_decides_their_rows(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    plain = document(capsys, SQL, "--schema", "schema.json")
+    folded = document(capsys, SQL, "--schema", "schema.json", "--conservative")
+    assert ("status", None, "FILTER") in edges(plain)
+    assert {("status", "id", "FILTER"), ("status", "revenue", "FILTER")} <= edges(folded)
+    assert not any(to is None for _, to, _ in edges(folded))
+    assert folded["metadata"]["conservative"] is True
+    run(["sql", SQL, "--conservative"])
+    assert "Conservative" in capsys.readouterr().out
+
+
+def test_a_schema_may_list_columns_without_types(
+    elsewhere: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (elsewhere / "schema.yml").write_text("t: [a, b]\n", encoding="utf-8")
+    assert edges(document(capsys, "select * from t", "--schema", "schema.yml")) == {
+        ("a", "a", "IDENTITY"),
+        ("b", "b", "IDENTITY"),
+    }
+
+
+def test_declared_commands_of_the_project_are_used(
+    elsewhere: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (elsewhere / "dbt_project.yml").write_text(
+        "name: shop\nvars:\n  lineage_post:\n    masking_functions: [scramble]\n", encoding="utf-8"
+    )
+    found = document(capsys, "select scramble(status) as s from shop.orders")
+    assert [edge["masking"] for edge in found["edges"]] == [True]
+
+
+def test_what_cannot_be_parsed_is_a_finding_and_not_an_empty_answer(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(["sql", "select from where", "--output", "json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["state"], found["reason"], found["edges"]) == ("unknown", "parse_error", [])
+
+
+def test_an_unknown_dialect_is_refused_with_those_that_are_known(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(["sql", "select 1", "--dialect", "dukdb"]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "'dukdb'" in said.err and "duckdb, exasol" in said.err
+
+
+def test_an_adapter_type_is_taken_for_its_dialect(capsys: pytest.CaptureFixture[str]) -> None:
+    assert document(capsys, "select top 1 a from t", "--dialect", "sqlserver")["outputs"]
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (["gone.sql"], "gone.sql: there is no such file"),
+        (["select 1", "--schema", "gone.yml"], "gone.yml: there is no such file"),
+    ],
+)
+def test_a_missing_file_is_named(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["sql", *arguments]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_names_cannot_write_to_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    evil = 'select 1 as "\x1b[2J\u202eevil[bold]"'
+    run(["sql", evil, "--dialect", "duckdb"])
+    text = capsys.readouterr().out
+    assert "\x1b" not in text and "\\x1b[2J\\u202eevil[bold]" in text
+    name = document(capsys, evil, "--dialect", "duckdb")["outputs"][0]["name"]
+    assert name == "\x1b[2J\u202eevil[bold]"
