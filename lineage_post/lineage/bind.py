@@ -58,7 +58,11 @@ def bound_columns(task: Task, trace: Trace) -> list[ColumnLineage]:
         for output in trace.outputs
     ]
     columns.extend(_rest(task, trace, columns))
-    columns.extend(_remarks(trace, {output.name for output in trace.outputs}))
+    told = {output.name for output in trace.outputs}
+    if task.catalog or (columns and trace.state is State.UNKNOWN):
+        # All columns are listed one by one, each with its reason: a star would count them twice.
+        told.add("*")
+    columns.extend(_remarks(trace, told))
     return columns
 
 
@@ -111,11 +115,11 @@ def _rest(task: Task, trace: Trace, columns: Iterable[ColumnLineage]) -> Iterato
         yield ColumnLineage(ordinal, name, data_type or None, state, reason, detail=detail)
 
 
-def _remarks(trace: Trace, outputs: set[str]) -> Iterator[ColumnLineage]:
+def _remarks(trace: Trace, told: set[str]) -> Iterator[ColumnLineage]:
     """One row for each reason that something of all rows, or of the star, is not known."""
     found: dict[tuple[str | None, Reason], list[str]] = {}
     for unknown in trace.unknowns:
-        if unknown.column is None or unknown.column not in outputs:
+        if unknown.column is None or unknown.column not in told:
             found.setdefault((unknown.column, unknown.reason), []).append(unknown.detail)
     for (name, reason), details in found.items():
         detail = "; ".join(dict.fromkeys(details))

@@ -87,6 +87,9 @@ class _Run:
         self.needs = {key: self._needs(task) for key, task in self.tasks.items()}
 
     def lineage(self) -> Lineage:
+        self.workers.expect(
+            sum(len(t.sql) for key, t in self.tasks.items() if self.keys[key] not in self.cache)
+        )
         with self.workers:
             for _ in range(MAX_ROUNDS):
                 self._round()

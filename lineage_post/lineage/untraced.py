@@ -47,12 +47,13 @@ def twin(node: Node, builder: str, columns: Columns) -> NodeLineage:
 
 def unknown(node: Node, columns: Columns, used: Iterable[str], reason: Reason) -> NodeLineage:
     """A node whose lineage cannot be known; the nodes it depends on stay its inputs."""
+    listed = [
+        *_listed(columns.types, State.UNKNOWN, reason),
+        *_inferred(columns, used, reason),
+    ]
     return packed_node(
         node.unique_id,
-        [
-            *_listed(columns.types, State.UNKNOWN, reason),
-            *_inferred(columns, used, reason),
-        ],
+        listed or [ColumnLineage(None, "*", None, State.UNKNOWN, reason)],
         [],
         state=State.UNKNOWN,
         reason=reason,
