@@ -40,13 +40,9 @@ class Unit:
 
 
 def units_of(sql: str, schema: Mapping[str, Mapping[str, Kind]]) -> tuple[list[Unit], list[Unit]]:
-    """The units of tables that the text names: those it may read, and those it does not name."""
+    """The units of the tables that the text names: those it names too, and those it does not."""
     low = sql.lower()
     words = set(re.findall(r"\w+", low)) | set(re.findall(r'"([^"]+)"', low))
-    without_counts = re.sub(r"count\(\s*\*\s*\)", "", low)
-    takes_all = any(
-        sign in without_counts for sign in ("*", "columns(", "natural", " by name", "pivot", "positional")
-    )
     named: list[Unit] = []
     others: list[Unit] = []
     for table, columns in schema.items():
@@ -54,7 +50,7 @@ def units_of(sql: str, schema: Mapping[str, Mapping[str, Kind]]) -> tuple[list[U
         if name not in words and name not in low:
             continue
         for position, (column, kind) in enumerate(columns.items()):
-            wanted = named if takes_all or column.lower() in words else others
+            wanted = named if column.lower() in words else others
             wanted += [Unit(table, column, position, path, kind) for path in field_paths(kind)]
     return named, others
 

@@ -24,6 +24,7 @@ def check(
     Raises QueryFailed when DuckDB does not run the query, UnsupportedType when data cannot be made.
     """
     observer = Observer(sql, schema, seed=seed, dialect=dialect)
+    observer.expect(claims)
     try:
         verdict = judge(observer.observe(trials), claims)
         while verdict.suspects and more > 0:

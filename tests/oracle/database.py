@@ -1,16 +1,18 @@
 """A DuckDB database that holds many versions of every table at once.
 
-A table is a view over rows marked with a version; which version each view shows is a variable. So
-a trial loads all its changed tables with one insert, and the query's text stays as it was written.
+A table is a view over rows marked with a version, and shows the version that a table of one row
+names. So a trial loads all its changed tables with one insert, the query's text stays as it was
+written, and the query is planned once and runs again and again.
 """
 
 from __future__ import annotations
 
 import math
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from typing import Any
@@ -66,27 +68,64 @@ class Result:
         return [Counter(column) for column in self.columns]
 
 
-@dataclass
+class Watchdog:
+    """Interrupts a connection whose query runs past its deadline."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+        self._deadline: float | None = None
+        self._stopped = threading.Event()
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def start(self, seconds: float) -> None:
+        self._deadline = time.monotonic() + seconds
+
+    def end(self) -> None:
+        self._deadline = None
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    def _watch(self) -> None:
+        while not self._stopped.wait(0.05):
+            deadline = self._deadline
+            if deadline is not None and time.monotonic() > deadline:
+                self._deadline = None
+                self._connection.interrupt()
+
+
 class Database:
-    """The tables of ``schema`` ({table: {column: kind}}), empty until ``load``."""
+    """The tables of ``schema`` ({table: {column: kind}}), empty until ``load``.
 
-    schema: Mapping[str, Mapping[str, Kind]]
-    timeout: float = 2.0
-    connection: duckdb.DuckDBPyConnection = field(default_factory=duckdb.connect)
-    _variables: dict[str, str] = field(default_factory=dict)
-    _shown: dict[str, int] = field(default_factory=dict)
+    Raises QueryFailed where DuckDB cannot have such tables.
+    """
 
-    def __post_init__(self) -> None:
-        self.connection.execute("set threads = 1; set memory_limit = '1GB'; set timezone = 'UTC'")
-        self.connection.execute("set allow_persistent_secrets = false; set autoinstall_known_extensions = false")
-        for number, table in enumerate(self.schema):
-            self._variables[table] = f"version_{number}"
-            try:
+    #: Plans outlive the data they were made for, so they must not lean on its statistics.
+    SETTINGS = """
+        set threads = 1; set memory_limit = '1GB'; set timezone = 'UTC';
+        set disabled_optimizers = 'statistics_propagation';
+    """
+
+    def __init__(self, schema: Mapping[str, Mapping[str, Kind]], timeout: float = 2.0) -> None:
+        self.schema = schema
+        self.timeout = timeout
+        self.connection = duckdb.connect()
+        self._dog = Watchdog(self.connection)
+        self._shown: dict[str, int] = {}
+        self._plans: dict[str, str] = {}
+        try:
+            self.connection.execute(self.SETTINGS)
+            self._columns = {table: f"version_{at}" for at, table in enumerate(schema)}
+            shown = ", ".join(f"0 as {column}" for column in self._columns.values()) or "0 as none"
+            self.connection.execute(f"create table __shown as select {shown}")
+            for table in schema:
                 self._create(table)
-            except duckdb.Error as fault:
-                raise QueryFailed(str(fault)) from fault
+        except duckdb.Error as fault:
+            self.close()
+            raise QueryFailed(str(fault)) from fault
 
     def close(self) -> None:
+        self._dog.stop()
         self.connection.close()
 
     def _create(self, table: str) -> None:
@@ -97,22 +136,16 @@ class Database:
             self.connection.execute(f"create schema if not exists {'.'.join(parts[:-1])}")
         columns = ", ".join(f"{quoted(name)} {kind.sql}" for name, kind in self.schema[table].items())
         names = ", ".join(quoted(name) for name in self.schema[table])
-        store, view = self._store(table), ".".join(parts)
-        self.connection.execute(f"create table {store} (__version integer, {columns})")
+        self.connection.execute(f"create table {_store(table)} (__version integer, {columns})")
         self.connection.execute(
-            f"create view {view} as select {names} from {store} "
-            f"where __version = getvariable('{self._variables[table]}')"
+            f"create view {'.'.join(parts)} as select {names} from {_store(table)} "
+            f"where __version in (select {self._columns[table]} from memory.main.__shown)"
         )
-
-    def _store(self, table: str) -> str:
-        *path, name = table.split("\x1f")
-        return ".".join(quoted(part) for part in (*path, f"__rows_of_{name}"))
 
     def clear(self) -> None:
         """Forget all versions."""
         for table in self.schema:
-            self.connection.execute(f"truncate {self._store(table)}")
-        self._show({})
+            self.connection.execute(f"truncate {_store(table)}")
 
     def load(self, table: str, versions: Mapping[int, Rows]) -> None:
         """Add versions of a table. Raises QueryFailed when a value does not fit its type."""
@@ -124,33 +157,50 @@ class Database:
         ]
         if tuples:
             try:
-                self.connection.execute(f"insert into {self._store(table)} values {', '.join(tuples)}")
+                self.connection.execute(f"insert into {_store(table)} values {', '.join(tuples)}")
             except duckdb.Error as fault:
                 raise QueryFailed(str(fault)) from fault
 
     def run(self, sql: str, versions: Mapping[str, int] | None = None) -> Result:
         """The query's result where the tables show the given versions, 0 if not named."""
         self._show(versions or {})
-        timer = threading.Timer(self.timeout, self.connection.interrupt)
-        timer.start()
+        plan = self._plan(sql)
+        self._dog.start(self.timeout)
         try:
-            cursor = self.connection.execute(sql)
+            cursor = self.connection.execute(plan)
             rows = cursor.fetchmany(MAX_ROWS + 1)
             names = tuple(column[0] for column in cursor.description or ())
         except duckdb.Error as fault:
             raise QueryFailed(str(fault)) from fault
         finally:
-            timer.cancel()
+            self._dog.end()
         if len(rows) > MAX_ROWS:
             raise QueryFailed("too many rows")
         return Result(names, [tuple(comparable(value) for value in row) for row in rows])
 
+    def _plan(self, sql: str) -> str:
+        """The text that executes the query: its plan where it can be prepared."""
+        if sql not in self._plans:
+            name = f"plan_{len(self._plans)}"
+            try:
+                self.connection.execute(f"prepare {name} as {sql}")
+                self._plans[sql] = f"execute {name}"
+            except duckdb.Error:  # a pivot over unknown values cannot be prepared
+                self._plans[sql] = sql
+        return self._plans[sql]
+
     def _show(self, versions: Mapping[str, int]) -> None:
-        for table, variable in self._variables.items():
-            version = versions.get(table, 0)
-            if self._shown.get(table) != version:
-                self.connection.execute(f"set variable {variable} = {version}")
-                self._shown[table] = version
+        wanted = {column: versions.get(table, 0) for table, column in self._columns.items()}
+        changes = [f"{c} = {v}" for c, v in wanted.items() if self._shown.get(c, 0) != v]
+        if changes:
+            self.connection.execute(f"update __shown set {', '.join(changes)}")
+            self._shown = wanted
+
+
+def _store(table: str) -> str:
+    """The table of all versions, beside the view."""
+    *path, name = table.split("\x1f")
+    return ".".join(quoted(part) for part in (*path, f"__rows_of_{name}"))
 
 
 def table_key(parts: Iterable[str]) -> str:

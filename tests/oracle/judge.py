@@ -110,7 +110,12 @@ def _is_confirmed(seen: Observation, claims: Claims, claim: Claim) -> bool:
         return any(_rows_moved(seen, claims, unit) for unit in units)
     if claim.subtype in DIRECT_SUBTYPES:
         return any(_value_seen(seen, claims, unit, claim.output) for unit in units)
-    return any(claim.output in seen.seen["full"].get(unit, {}) for unit in units)
+    others = [other for other in claims.all if other.output not in (None, claim.output)]
+    for unit in units:
+        full = seen.seen["full"].get(unit, {})
+        if claim.output in full or ("joint" in full and not _covered(others, unit)):
+            return True
+    return False
 
 
 def _value_seen(seen: Observation, claims: Claims, unit: Unit, output: int) -> bool:

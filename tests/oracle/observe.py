@@ -17,6 +17,7 @@ import sqlglot
 from sqlglot import exp
 
 from tests.oracle.changes import MODES, Unit, changed_rows, units_of
+from tests.oracle.claims import Claims
 from tests.oracle.database import Database, QueryFailed, Result, Rows, table_key
 from tests.oracle.hints import Hints, hints_of
 from tests.oracle.kinds import Kind, kind_of, literal
@@ -182,6 +183,12 @@ class Observer:
         for table, rows in data.items():
             self.database.load(table, {0: rows})
 
+    def expect(self, claims: Claims) -> None:
+        """Watch the claimed columns even where the text does not name them."""
+        claimed = [unit for unit in self._rest if any(claim.covers(unit) for claim in claims.all)]
+        self._rest = [unit for unit in self._rest if unit not in claimed]
+        self.seen.units += claimed
+
     def observe(self, trials: int, *, only: Collection[Unit] | None = None) -> Observation:
         """Makes so many databases, and changes every column (or ``only`` some) in each."""
         units = [unit for unit in self.seen.units if only is None or unit in only]
@@ -261,7 +268,7 @@ class _Trial:
         self._next = 1
         self._orders: list[dict[str, list[int]]] = []
         self._shuffled_base: list[Result | None] = []
-        self._shuffle_versions: list[int] = []
+        self._first_shuffle = 0
 
     def look(self, changes: Sequence[tuple[Unit, str]]) -> None:
         """Applies every change alone and records what moved."""
@@ -346,36 +353,51 @@ class _Trial:
     ) -> set[Observable]:
         """Those that neither shuffling the base nor shuffling the changed rows moves."""
         ordered = any(o == "order" or (isinstance(o, tuple) and o[0] == "order") for o in wanted)
+        first = None
         for number in range(SHUFFLES_FOR_ORDER if ordered else SHUFFLES):
             base = self._base_shuffle(number)
-            if base is None:
-                return set()
-            wanted = {o for o in wanted if _same(o, base, self.base)}
-            changed = self._changed_shuffle(number, unit, rows)
-            if changed is None or not wanted:
-                return set()
-            wanted = {o for o in wanted if _same(o, changed, after)}
+            wanted = {o for o in wanted if base is not None and _same(o, base, self.base)}
+            if not wanted:
+                break
+            first = self._changed_shuffles(unit, rows) if first is None else first
+            version = self._shuffle_version(number)
+            changed = self._run({**dict.fromkeys(self.data, version), unit.table: first + number})
+            wanted = {o for o in wanted if changed is not None and _same(o, changed, after)}
         return wanted
 
     def _base_shuffle(self, number: int) -> Result | None:
-        while len(self._orders) <= number:
-            order = {t: self.observer.random.sample(range(len(r)), len(r)) for t, r in self.data.items()}
-            version = self._next
-            self._next += 1
-            for table, rows in self.data.items():
-                self.observer.database.load(table, {version: [rows[at] for at in order[table]]})
-            self._orders.append(order)
-            self._shuffle_versions.append(version)
+        while len(self._shuffled_base) <= number:
+            version = self._shuffle_version(len(self._shuffled_base))
             self._shuffled_base.append(self._run({table: version for table in self.data}))
         return self._shuffled_base[number]
 
-    def _changed_shuffle(self, number: int, unit: Unit, rows: Rows) -> Result | None:
-        version = self._next
-        self._next += 1
-        order = self._orders[number][unit.table]
-        self.observer.database.load(unit.table, {version: [rows[at] for at in order]})
-        versions = {table: self._shuffle_versions[number] for table in self.data}
-        return self._run({**versions, unit.table: version})
+    def _shuffle_version(self, number: int) -> int:
+        """The version under which all tables hold the base in the order of that shuffle."""
+        if not self._orders:
+            self._first_shuffle = self._next
+            self._next += SHUFFLES_FOR_ORDER
+            self._orders = [self._order() for _ in range(SHUFFLES_FOR_ORDER)]
+            for table, rows in self.data.items():
+                self.observer.database.load(table, self._shuffled(table, rows, self._first_shuffle))
+        return self._first_shuffle + number
+
+    def _order(self) -> dict[str, list[int]]:
+        return {
+            table: self.observer.random.sample(range(len(rows)), len(rows))
+            for table, rows in self.data.items()
+        }
+
+    def _shuffled(self, table: str, rows: Rows, first: int) -> dict[int, Rows]:
+        return {
+            first + number: [rows[at] for at in order[table]] for number, order in enumerate(self._orders)
+        }
+
+    def _changed_shuffles(self, unit: Unit, rows: Rows) -> int:
+        """Loads the changed rows in every shuffle's order; the first of their versions."""
+        first = self._next
+        self._next += SHUFFLES_FOR_ORDER
+        self.observer.database.load(unit.table, self._shuffled(unit.table, rows, first))
+        return first
 
     def _run(self, versions: Mapping[str, int]) -> Result | None:
         try:
