@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
+from lineage_post.artifacts import Node, Project
+from lineage_post.artifacts.nodes import NodeReader
 from lineage_post.bridge.say import describe, detail
 
 
 class InProcessCompiler:
-    """Compiles copies of a live Manifest's nodes, each at most once.
+    """Compiles copies of a live Manifest's nodes.
 
     ``plain`` takes off what --empty and --sample wrap around every ref.
     """
@@ -19,16 +22,20 @@ class InProcessCompiler:
     def __init__(self, manifest: Any, config: Any, *, plain: bool) -> None:
         self.manifest = _apart(manifest)
         self.config = _without_limits(config) if plain else config
-        self._codes: dict[str, str | None] = {}
+        self._reader = NodeReader(str(manifest.metadata.adapter_type), {})
 
-    def compile(self, unique_ids: Iterable[str]) -> dict[str, str]:
-        """The compiled SQL of those nodes that have some and could be compiled."""
+    def compile(self, project: Project, unique_ids: Iterable[str]) -> Project:
+        """The project with the SQL of those of the nodes that could be compiled."""
+        nodes = dict(project.nodes)
         for unique_id in unique_ids:
-            if unique_id not in self._codes:
-                self._codes[unique_id] = self._compile(unique_id)
-        return {n: code for n in unique_ids if (code := self._codes[n]) is not None}
+            found = self._compile(unique_id)
+            if found is not None and found.compiled_code:
+                nodes[unique_id] = replace(
+                    nodes[unique_id], compiled_code=found.compiled_code, ctes=found.ctes
+                )
+        return replace(project, nodes=nodes)
 
-    def _compile(self, unique_id: str) -> str | None:
+    def _compile(self, unique_id: str) -> Node | None:
         from dbt.compilation import Compiler
 
         node = self.manifest.nodes.get(unique_id)
@@ -41,8 +48,7 @@ class InProcessCompiler:
         except Exception as error:
             detail(f"{unique_id} could not be compiled: {describe(error)}")
             return None
-        code = done.compiled_code
-        return str(code) if code else None
+        return self._reader.read(unique_id, done)
 
 
 def _apart(manifest: Any) -> Any:

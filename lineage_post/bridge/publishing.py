@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -74,8 +75,10 @@ def load_files(
 def inject_last_exposures(bridge: Bridge) -> None:
     """Puts the last run's exposures into the Manifest, unless they are switched off since."""
     entries = exposed.kept(bridge.target_path)
-    if entries and _options(bridge.adapter.config).exposures is not ExposureMode.NONE:
-        exposed.inject(bridge.manifest, entries)
+    # A wrong option is the hook's to report, once.
+    with suppress(LineageError):
+        if entries and _options(bridge.adapter.config).exposures is not ExposureMode.NONE:
+            exposed.inject(bridge.manifest, entries)
 
 
 def decorate(target_path: Path) -> None:
@@ -111,11 +114,7 @@ def _prepare(
 ) -> Rows:
     warehouse = load.warehouse
     assert warehouse is not None
-    if warehouse.missing:
-        raise LineageError(
-            f"there is no table {', '.join(warehouse.missing)}",
-            hint="Run `dbt run --select package:lineage_post` once",
-        )
+    warehouse.require_tables()
     literals = Literals(warehouse.adapter.type(), timestamp_type)
     prior = warehouse.prior(rows, literals)
     added = new_rows(rows, prior)

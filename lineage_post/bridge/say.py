@@ -33,8 +33,10 @@ def describe(error: BaseException) -> str:
     """An error as one line that names its kind, unless it is one of ours."""
     from lineage_post.errors import LineageError
 
-    text = " ".join(str(error).split())
-    return text if isinstance(error, LineageError) else f"{type(error).__name__}: {text}"
+    if isinstance(error, LineageError):
+        parts = (error.message, error.hint or "")
+        return ". ".join(" ".join(part.split()).rstrip(".") for part in parts if part)
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
 def dbt_flags() -> Any:

@@ -47,13 +47,10 @@ class LiveTracer:
         is_sample = any(b.status is Status.SAMPLE for b in run.builds.values())
         built = {n for n, build in run.builds.items() if build.status in _TRACED}
         compiler = InProcessCompiler(self.manifest, self.adapter.config, plain=is_sample)
-        known = {} if is_sample else dict(codes)
         wanted = self._with_ephemerals(built)
-        missing = [
-            n for n in sorted(wanted) if not known.get(n) and (is_sample or not self._code(n))
-        ]
-        known.update(compiler.compile(missing))
-        self.project = self.project.with_compiled(known)
+        self.project = self.project.with_compiled({} if is_sample else codes)
+        missing = [n for n in sorted(wanted) if is_sample or not self._code(n)]
+        self.project = compiler.compile(self.project, missing)
         self.catalog.update(self._columns(self._inputs(wanted) - built, wanted))
         return self._trace(wanted | self._unbuilt(wanted) | self._consumers(built))
 
@@ -66,17 +63,12 @@ class LiveTracer:
             wanted |= self._ancestors(unique_id)
         compiler = InProcessCompiler(self.manifest, self.adapter.config, plain=False)
         missing = [n for n in sorted(wanted) if not self._code(n)]
-        self.project = self.project.with_compiled(compiler.compile(missing))
+        self.project = compiler.compile(self.project, missing)
         sources = {n for n in wanted if self._type(n) == "source"} - self.catalog.keys()
         self.catalog.update(self._columns(sources, wanted))
         return self._trace(wanted)
 
-    def trace_all(self, catalog: Mapping[str, CatalogTable]) -> Lineage:
-        """The lineage of the whole project, compiled by this command."""
-        self.catalog.update(catalog)
-        return self._trace(None)
-
-    def _trace(self, only: Collection[str] | None) -> Lineage:
+    def _trace(self, only: Collection[str]) -> Lineage:
         from lineage_post.lineage import trace_project
 
         # Unless the user says so no process is started from inside dbt's own.

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from lineage_post.artifacts import CatalogTable
+from lineage_post.errors import LineageError
 from lineage_post.publish.load import Literals
 from lineage_post.publish.prior import CURRENT, WITHDRAWN, Prior, PriorRefresh
 from lineage_post.publish.tables import TABLES, Rows
@@ -30,7 +31,7 @@ _MOST_VALUES = 500
 class Warehouse:
     """The base tables of one project, read and written on dbt's current connection.
 
-    ``missing`` are the base tables that do not exist yet.
+    ``missing`` are the base tables that do not exist yet, ``disabled`` those without a model.
     """
 
     def __init__(self, adapter: Any, manifest: Any) -> None:
@@ -41,7 +42,21 @@ class Warehouse:
             relation = node and adapter.get_relation(node.database, node.schema, node.alias)
             if relation is not None:
                 self.relations[table] = relation
+        self.disabled = tuple(t for t in TABLES if f"model.lineage_post.{t}" not in manifest.nodes)
         self.missing = tuple(table for table in TABLES if table not in self.relations)
+
+    def require_tables(self) -> None:
+        """Raises LineageError where a base table is missing."""
+        if self.disabled:
+            raise LineageError(
+                f"the models {', '.join(self.disabled)} are disabled",
+                hint="Enable them, or set `enabled: false` in the lineage_post vars",
+            )
+        if self.missing:
+            raise LineageError(
+                f"there is no table {', '.join(self.missing)}",
+                hint="Run `dbt run --select package:lineage_post` once",
+            )
 
     def prior(self, rows: Rows, literals: Literals) -> Prior:
         """What is there already of these rows, and the last refresh of every node."""

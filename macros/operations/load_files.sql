@@ -28,7 +28,14 @@
         {%- set columns = adapter.get_columns_in_relation(relation) -%}
         {%- call statement('load_' ~ table, auto_begin=True) -%}
             insert into {{ relation }} ({{ columns | map(attribute='name') | join(', ') }})
-            select {{ columns | map(attribute='name') | join(', ') }}
+            select
+                {%- for column in columns %}
+                {% if column.name == 'recorded_at' -%}
+                coalesce(recorded_at, cast(now() at time zone 'utc' as timestamp))
+                {%- else -%}
+                {{ column.name }}
+                {%- endif %}{{ ',' if not loop.last }}
+                {%- endfor %}
             from read_json(
                 '{{ directory | replace("'", "''") }}/{{ table }}.jsonl',
                 format = 'newline_delimited',
