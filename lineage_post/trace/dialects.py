@@ -229,11 +229,15 @@ def _folds(case: Case) -> tuple[Callable[[Any], str], Callable[[Any], str]]:
 
 def _written(identifier: Any) -> str:
     name = identifier.args.get("this")
-    return name if isinstance(name, str) else str(identifier.name)
+    return name if name.__class__ is str else str(identifier.name)
 
 
 def _lowered(identifier: Any) -> str:
-    return _written(identifier).lower()
+    try:
+        name: str = identifier.args["this"].lower()
+        return name
+    except (AttributeError, TypeError, KeyError):
+        return _written(identifier).lower()
 
 
 def _folded_lower(identifier: Any) -> str:

@@ -62,6 +62,8 @@ def children(t: Tracer, node: Any, f: Frame) -> int:
     """The union of the children, as they are."""
     x = 0
     for value in node.args.values():
+        if value is None or value is False:
+            continue
         if value.__class__ is list:
             for item in value:
                 if isinstance(item, exp.Expr):

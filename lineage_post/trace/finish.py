@@ -3,42 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Optional
+from typing import NamedTuple, Optional
 
 from lineage_post.trace.ops import IDENTITY_OP, Applied, Operations
-from lineage_post.trace.provenance import AGGREGATION, KINDS, SUBTYPES
-from lineage_post.trace.relation import AnyStep, Relation, Rows, Step
+from lineage_post.trace.provenance import AGGREGATION, IDENTITY, KINDS, SUBTYPES, bits
+from lineage_post.trace.relation import AnyStep, Arms, Relation, Rows, Step
 from lineage_post.trace.result import ColumnRef, Op, Output, Trace, TraceEdge, Unknown
 from lineage_post.trace.sources import unique_names
-from lineage_post.trace.sources_table import Missing
+from lineage_post.trace.sources_table import Missing, Sources, Variant
 from lineage_post.trace.text import Texts
 from lineage_post.trace.tracer import Tracer
-from lineage_post.vocabulary import Certainty, Reason, State
+from lineage_post.vocabulary import Certainty, Reason, State, Subtype
 
-_VALUE_BITS = 0b111
-_ANY_BIT = (1 << KINDS) - 1
+EXACT, ASSUMED = Certainty.EXACT, Certainty.ASSUMED
+_IDENTITY_OPS: tuple[Op, ...] = (IDENTITY_OP,)
+_COPY = 0b1
+_VALUE = 0b111
+_ANY = (1 << KINDS) - 1
 
 
-class _Influence:
-    """All ways in which one column reaches one target."""
+class _Influence(NamedTuple):
+    """One way in which a column reaches a target; ``window`` holds the bits it may stand at."""
 
-    __slots__ = ("direct", "indirect", "ref", "window")
-
-    def __init__(self, ref: ColumnRef) -> None:
-        self.ref = ref
-        #: (strongest kind, masked on every path, assumed on every path), or None.
-        self.direct: Optional[tuple[int, bool, bool]] = None
-        self.indirect: dict[int, tuple[bool, bool]] = {}
-        #: The bits of this column, whatever its variant.
-        self.window = 0
+    ref: ColumnRef
+    kind: int
+    is_masked: bool
+    is_assumed: bool
+    window: int
 
 
 class Finisher:
-    """Builds the Trace of one statement."""
+    """Builds the edges, outputs and unknowns of one statement."""
 
     def __init__(self, t: Tracer, *, has_expressions: bool) -> None:
-        self._tracer = t
+        self._sources = t.sources
         self._texts = Texts(t) if has_expressions else None
         self._operations = Operations(t)
         self.edges: list[TraceEdge] = []
@@ -46,38 +44,81 @@ class Finisher:
 
     def output(self, ordinal: int, name: str, x: int, step: AnyStep) -> Output:
         """An output column; its edges and unknowns are noted."""
-        influences, missing = self._grouped(x)
-        applied = self._operations.of(step)
-        for influence in influences:
-            self._add_direct(influence, name, ordinal, step, applied)
-            for kind, (is_masked, is_assumed) in influence.indirect.items():
-                bit = influence.window & _only(kind, influence.window)
-                self._add(
-                    influence.ref, name, ordinal, kind, is_masked, is_assumed,
-                    self._text(step, influence.window), _ops(applied, bit),
-                )  # fmt: skip
-        state, reason = self._state(name, missing, has_edges=bool(influences))
-        expression = self._text(step, -1)
-        return Output(ordinal, name, state, reason, expression)
+        text = None if self._texts is None or step is None else self._texts.of(step)
+        if self._sources.has_others:
+            return self._output_with_others(ordinal, name, x, step, text)
+        applied = None if step is None else self._operations.of(step)
+        is_of_arms = step.__class__ is Arms and text is not None
+        edges, table = self.edges, self._sources.table
+        while x:
+            at = ((x & -x).bit_length() - 1) // KINDS * KINDS
+            kinds = (x >> at) & _ANY
+            x ^= kinds << at
+            ref: ColumnRef = table[at // KINDS]  # type: ignore[assignment]
+            if kinds == _COPY:
+                edges.append(
+                    TraceEdge(
+                        ref, name, ordinal, Subtype.IDENTITY, False, EXACT, None, _IDENTITY_OPS
+                    )
+                )
+                continue
+            for kind, window in _ways(kinds, at):
+                ops = _IDENTITY_OPS if kind == IDENTITY else _ops(applied, window)
+                shown = self._texts.of(step, window) if is_of_arms and self._texts else text
+                shown = None if kind == IDENTITY else shown
+                edges.append(
+                    TraceEdge(ref, name, ordinal, SUBTYPES[kind], False, EXACT, shown, ops)
+                )
+        return Output(ordinal, name, State.KNOWN, None, text)
 
-    def _add_direct(
-        self, influence: _Influence, name: str, ordinal: int, step: AnyStep, applied: list[Applied]
-    ) -> None:
-        if influence.direct is None:
-            return
-        kind, is_masked, is_assumed = influence.direct
-        if kind == 0:
-            text, ops = None, (IDENTITY_OP,)
-        else:
-            text = self._text(step, influence.window)
-            ops = _ops(applied, influence.window & _values(influence.window))
-        self._add(influence.ref, name, ordinal, kind, is_masked, is_assumed, text, ops)
+    def _output_with_others(
+        self, ordinal: int, name: str, x: int, step: AnyStep, text: Optional[str]
+    ) -> Output:
+        """The same where columns are masked, assumed or missing."""
+        influences, missing = _influences(self._sources, x)
+        applied = None if step is None else self._operations.of(step)
+        for ref, kind, is_masked, is_assumed, window in influences:
+            shown = text
+            if kind == IDENTITY:
+                shown, ops = None, _IDENTITY_OPS
+            else:
+                ops = _ops(applied, window)
+                if step.__class__ is Arms and self._texts is not None:
+                    shown = self._texts.of(step, window)
+            certainty = ASSUMED if is_assumed else EXACT
+            self.edges.append(
+                TraceEdge(ref, name, ordinal, SUBTYPES[kind], is_masked, certainty, shown, ops)
+            )
+        if not missing:
+            return Output(ordinal, name, State.KNOWN, None, text)
+        state, reason = self._state(name, missing, has_edges=bool(influences))
+        return Output(ordinal, name, state, reason, text)
+
+    def rows(self, relation: Relation) -> None:
+        """The dataset-level edges and unknowns."""
+        influences, missing = _influences(self._sources, relation.rows)
+        steps = _predicates(relation.rows_of)
+        for ref, kind, is_masked, is_assumed, window in influences:
+            step = _deciding(steps, window)
+            text = self._texts.of(step) if self._texts is not None and step is not None else None
+            ops = _ops(self._operations.of(step), _whole(window)) if step is not None else ()
+            certainty = ASSUMED if is_assumed else EXACT
+            self.edges.append(
+                TraceEdge(ref, None, None, SUBTYPES[kind], is_masked, certainty, text, ops)
+            )
+        for m in missing:
+            if m.is_listed:
+                self.unknowns[Unknown(None, m.reason, m.detail)] = None
+
+    def repeated(self, output: Output) -> Output:
+        """An output whose name an earlier one has: the engine refuses it."""
+        detail = f"{output.name} is the name of more than one output"
+        self.unknowns[Unknown(output.name, Reason.DUPLICATE_COLUMN, detail)] = None
+        return output._replace(state=State.PARTIAL, reason=Reason.DUPLICATE_COLUMN)
 
     def _state(
         self, name: str, missing: list[Missing], *, has_edges: bool
     ) -> tuple[State, Optional[Reason]]:
-        if not missing:
-            return State.KNOWN, None
         is_partial = has_edges
         for m in missing:
             if m.is_listed:
@@ -86,110 +127,83 @@ class Finisher:
                 is_partial = True
         return (State.PARTIAL if is_partial else State.UNKNOWN), missing[0].reason
 
-    def repeated(self, output: Output) -> Output:
-        """An output whose name an earlier one has: the engine refuses it."""
-        detail = f"{output.name} is the name of more than one output"
-        self.unknowns[Unknown(output.name, Reason.DUPLICATE_COLUMN, detail)] = None
-        return replace(output, state=State.PARTIAL, reason=Reason.DUPLICATE_COLUMN)
 
-    def _grouped(self, x: int) -> tuple[list[_Influence], list[Missing]]:
-        influences: dict[ColumnRef, _Influence] = {}
-        missing: list[Missing] = []
-        table = self._tracer.sources.table
-        while x:
-            low = (x & -x).bit_length() - 1
-            i = low // KINDS
-            kinds = (x >> (i * KINDS)) & _ANY_BIT
-            x ^= kinds << (i * KINDS)
-            source = table[i]
-            if isinstance(source, Missing):
-                missing.append(source)
-                continue
-            influence = influences.get(source.ref)
-            if influence is None:
-                influence = influences[source.ref] = _Influence(source.ref)
-            influence.window |= _ANY_BIT << (i * KINDS)
-            _note(influence, kinds, source.is_masked, source.is_assumed)
-        if self._tracer.sources.has_variants:
-            for influence in influences.values():
-                influence.window = self._tracer.sources.window_of(influence.ref)
-        return list(influences.values()), missing
-
-    def rows(self, relation: Relation) -> None:
-        """The dataset-level edges and unknowns."""
-        influences, missing = self._grouped(relation.rows)
-        steps = _predicates(relation.rows_of)
-        for influence in influences:
-            for kind, (is_masked, is_assumed) in influence.indirect.items():
-                bit = influence.window & _only(kind, influence.window)
-                step = _deciding(steps, bit)
-                ops = _ops(self._operations.of(step), influence.window)
-                self._add(
-                    influence.ref, None, None, kind, is_masked, is_assumed,
-                    self._text(step, -1), ops,
-                )  # fmt: skip
-        for m in missing:
-            if m.is_listed:
-                self.unknowns[Unknown(None, m.reason, m.detail)] = None
-
-    def _text(self, step: AnyStep, x: int) -> Optional[str]:
-        return None if self._texts is None else self._texts.of(step, x)
-
-    def _add(
-        self, ref: ColumnRef, to: Optional[str], ordinal: Optional[int], kind: int,
-        is_masked: bool, is_assumed: bool, text: Optional[str], ops: tuple[Op, ...],
-    ) -> None:  # fmt: skip
-        certainty = Certainty.ASSUMED if is_assumed else Certainty.EXACT
-        self.edges.append(
-            TraceEdge(ref, to, ordinal, SUBTYPES[kind], is_masked, certainty, text, ops)
-        )
-
-
-def _note(influence: _Influence, kinds: int, is_masked: bool, is_assumed: bool) -> None:
-    value = kinds & _VALUE_BITS
+def _ways(kinds: int, at: int) -> list[tuple[int, int]]:
+    """The kinds of one column with the bits each stands at; of the value kinds the strongest."""
+    ways = []
+    value = kinds & _VALUE
     if value:
-        kind = value.bit_length() - 1
-        if influence.direct is not None:
-            strongest, masked, assumed = influence.direct
-            kind = max(kind, strongest)
-            is_masked_too, is_assumed_too = is_masked and masked, is_assumed and assumed
-            influence.direct = (kind, is_masked_too, is_assumed_too)
-        else:
-            influence.direct = (kind, is_masked, is_assumed)
-    kinds >>= AGGREGATION + 1
-    kind = AGGREGATION + 1
+        ways.append((value.bit_length() - 1, _VALUE << at))
+        kinds ^= value
     while kinds:
-        if kinds & 1:
-            masked, assumed = influence.indirect.get(kind, (True, True))
-            influence.indirect[kind] = (masked and is_masked, assumed and is_assumed)
-        kinds >>= 1
-        kind += 1
+        kind = (kinds & -kinds).bit_length() - 1
+        kinds ^= 1 << kind
+        ways.append((kind, 1 << (at + kind)))
+    return ways
 
 
-def _only(kind: int, window: int) -> int:
-    """The bits of one kind within the windows of a column's variants."""
-    return _spread(1 << kind, window)
+def _influences(sources: Sources, x: int) -> tuple[list[_Influence], list[Missing]]:
+    """What ``x`` holds; an edge is masked, or assumed, only if every path to it is."""
+    missing: list[Missing] = []
+    paths: dict[ColumnRef, list[tuple[int, bool, bool]]] = {}
+    windows: dict[ColumnRef, int] = {}
+    for i, kind in bits(x):
+        source = sources.table[i]
+        if isinstance(source, Missing):
+            if source not in missing:
+                missing.append(source)
+            continue
+        way = (kind, False, False)
+        if isinstance(source, Variant):
+            way = (kind, source.is_masked, source.is_assumed)
+            source = source.ref
+        paths.setdefault(source, []).append(way)
+        windows[source] = windows.get(source, 0) | _ANY << (i * KINDS)
+    found = []
+    for ref, ways in paths.items():
+        window = sources.window_of(ref) if sources.has_others else windows[ref]
+        values = [way for way in ways if way[0] <= AGGREGATION]
+        if values:
+            found.append(_united(ref, max(values)[0], values, _spread(_VALUE, window)))
+        for kind in sorted({way[0] for way in ways if way[0] > AGGREGATION}):
+            of_kind = [way for way in ways if way[0] == kind]
+            found.append(_united(ref, kind, of_kind, _spread(1 << kind, window)))
+    return found, missing
 
 
-def _values(window: int) -> int:
-    return _spread(_VALUE_BITS, window)
+def _united(
+    ref: ColumnRef, kind: int, ways: list[tuple[int, bool, bool]], window: int
+) -> _Influence:
+    is_masked = all(masked for _, masked, _ in ways)
+    is_assumed = all(assumed for _, _, assumed in ways)
+    return _Influence(ref, kind, is_masked, is_assumed, window)
 
 
 def _spread(pattern: int, window: int) -> int:
+    """The bits of a pattern within each variant of a column."""
     x = 0
     while window:
-        i = ((window & -window).bit_length() - 1) // KINDS
-        x |= pattern << (i * KINDS)
-        window &= ~(_ANY_BIT << (i * KINDS))
+        at = ((window & -window).bit_length() - 1) // KINDS * KINDS
+        x |= pattern << at
+        window &= ~(_ANY << at)
     return x
 
 
-def _ops(applied: list[Applied], bits: int) -> tuple[Op, ...]:
+def _whole(window: int) -> int:
+    """All bits of the columns that ``window`` touches."""
+    return _spread(_ANY, window)
+
+
+def _ops(applied: Optional[Sequence[Applied]], window: int) -> tuple[Op, ...]:
     if not applied:
         return ()
     if len(applied) == 1:
-        return (applied[0][0],) if applied[0][1] & bits else ()
-    return tuple(dict.fromkeys(op for op, x in applied if x & bits))
+        return (applied[0][0],) if applied[0][1] & window else ()
+    found: list[Op] = []
+    for op, x in applied:
+        if x & window and op not in found:
+            found.append(op)
+    return tuple(found)
 
 
 def _predicates(rows: Optional[Rows]) -> list[Step]:
@@ -206,9 +220,9 @@ def _predicates(rows: Optional[Rows]) -> list[Step]:
     return found
 
 
-def _deciding(steps: list[Step], bit: int) -> Optional[Step]:
+def _deciding(steps: list[Step], window: int) -> Optional[Step]:
     for step in steps:
-        if step.provenance & bit:
+        if step.provenance & window:
             return step
     return None
 

@@ -27,4 +27,4 @@ def _folded(trace: Trace) -> Iterator[TraceEdge]:
             if edge.to is not None and edge.to_ordinal == output.ordinal:
                 yield edge
         for edge in rows:
-            yield replace(edge, to=output.name, to_ordinal=output.ordinal)
+            yield edge._replace(to=output.name, to_ordinal=output.ordinal)

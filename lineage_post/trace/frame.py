@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
-from lineage_post.trace.dialects import Visible
+from lineage_post.trace.dialects import Rules, Visible
 from lineage_post.trace.relation import AnyStep, Relation, Rows, Step
 
 if TYPE_CHECKING:
     from lineage_post.trace.ctes import Cte
 
 Env = Mapping[str, "Cte"]
+_NONE: Mapping[str, Any] = MappingProxyType({})
 
 
 class Operand(NamedTuple):
@@ -41,31 +43,41 @@ class Frame:
     """
 
     __slots__ = (
-        "alias_visible", "aliases", "bindings", "env", "is_partial", "merged", "operands",
-        "outer", "provenances", "rows", "rows_of", "spellings", "steps", "windows",
+        "_alias_positions", "alias_visible", "bindings", "by_key", "env", "is_partial", "merged",
+        "operands", "outer", "provenances", "rows", "rows_of", "spellings", "steps", "windows",
     )  # fmt: skip
 
     def __init__(self, outer: Optional["Frame"], env: Env) -> None:
         self.outer = outer
         self.env = env
         self.operands: list[Operand] = []
-        self.merged: dict[str, Merged] = {}
+        self.by_key: dict[str, Operand] = {}
+        self.merged: Mapping[str, Merged] = _NONE
         self.spellings: list[str] = []
         self.provenances: list[int] = []
         self.steps: list[AnyStep] = []
-        self.aliases: dict[str, int] = {}
+        self._alias_positions: dict[str, int] = {}
         self.alias_visible = Visible.NO
-        self.windows: dict[str, Any] = {}
+        self.windows: Mapping[str, Any] = _NONE
         #: Lambda variables and such, innermost last; key -> provenance.
-        self.bindings: list[dict[str, int]] = []
+        self.bindings: tuple[dict[str, int], ...] = ()
         self.rows = 0
         self.rows_of = Rows()
         #: True while FROM is being read, when a LATERAL item or ON sees a part of it.
         self.is_partial = False
 
-    def add_output(self, key: str, spelling: str, provenance: int, step: AnyStep) -> None:
+    def alias(self, key: str, rules: Rules) -> Optional[int]:
+        """The position of the first output so far of that name; indexed when first asked for."""
+        positions = self._alias_positions
+        spellings = self.spellings
+        if len(positions) < len(spellings):
+            positions.clear()
+            for i in range(len(spellings) - 1, -1, -1):
+                positions[rules.key_of(spellings[i])] = i
+        return positions.get(key)
+
+    def add_output(self, spelling: str, provenance: int, step: AnyStep) -> None:
         """Appends an output column, which later items may refer to by its alias."""
-        self.aliases.setdefault(key, len(self.provenances))
         self.spellings.append(spelling)
         self.provenances.append(provenance)
         self.steps.append(step)
@@ -73,12 +85,37 @@ class Frame:
     def add_operand(self, operand: Operand) -> None:
         """Appends an item of FROM; what decides its rows decides those of the SELECT."""
         self.operands.append(operand)
+        self.by_key.setdefault(operand.key, operand)
         self.decide_like(operand.relation)
+
+    def bring(self, operand: Operand) -> None:
+        """Brings an item into scope and nothing else."""
+        self.operands.append(operand)
+        self.by_key.setdefault(operand.key, operand)
+
+    def hide_from(self, count: int) -> None:
+        """Leaves only the first items in scope, as a semi join does."""
+        del self.operands[count:]
+        self.by_key = {}
+        for operand in self.operands:
+            self.by_key.setdefault(operand.key, operand)
+
+    def merge(self, key: str, column: Merged) -> None:
+        """Records a column that USING or NATURAL made of two."""
+        self.merged = {**self.merged, key: column}
+
+    def bind(self, names: Iterable[str]) -> None:
+        """Brings the variables of a lambda into scope; they have no source of their own."""
+        self.bindings = (*self.bindings, dict.fromkeys(names, 0))
+
+    def unbind(self) -> None:
+        """Takes the innermost variables out of scope."""
+        self.bindings = self.bindings[:-1]
 
     def decide_like(self, relation: Relation) -> None:
         """Takes over what decides the rows of a relation."""
-        self.rows |= relation.rows
         if relation.rows_of is not None:
+            self.rows |= relation.rows
             self.rows_of.sources.append(relation.rows_of)
 
     def decide(self, provenance: int, step: Step) -> None:

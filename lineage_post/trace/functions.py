@@ -90,9 +90,9 @@ def row_maker(t: Tracer, node: Any, f: Frame) -> int:
 @handles("Lambda")
 def lambda_(t: Tracer, node: Any, f: Frame) -> int:
     """``list_transform(a, x -> x + b)``: x is of the list, which is an argument of its own."""
-    f.bindings.append({t.key(_variable(v)): 0 for v in node.expressions})
+    f.bind(t.key(_variable(v)) for v in node.expressions)
     x = evaluate(t, node.args["this"], f)
-    f.bindings.pop()
+    f.unbind()
     return x
 
 
@@ -106,11 +106,11 @@ def comprehension(t: Tracer, node: Any, f: Frame) -> int:
     a = node.args
     whole = transformed(evaluate(t, a["iterator"], f))
     names = [a["expression"], *([a["position"]] if a.get("position") is not None else [])]
-    f.bindings.append({t.key(_variable(v)): 0 for v in names})
+    f.bind(t.key(_variable(v)) for v in names)
     x = whole | transformed(evaluate(t, a["this"], f))
     if a.get("condition") is not None:
         x |= condition(t, a["condition"], f)
-    f.bindings.pop()
+    f.unbind()
     return x
 
 

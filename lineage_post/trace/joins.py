@@ -24,7 +24,7 @@ def join(t: Tracer, node: Any, f: Frame) -> None:
         array_join(t, node, f)
         return
     left = len(f.operands)
-    merged_before = dict(f.merged)
+    merged_before = f.merged
     add_source(t, a["this"], f)
     is_filter = kind in ("SEMI", "ANTI") or side in ("SEMI", "ANTI")
     as_kind = FILTER if is_filter else JOIN
@@ -39,7 +39,7 @@ def join(t: Tracer, node: Any, f: Frame) -> None:
             x = evaluate(t, condition, f)
             t.decide(f, condition, start, x, as_kind)
     if is_filter:
-        del f.operands[left:]
+        f.hide_from(left)
         f.merged = merged_before
 
 
@@ -76,7 +76,7 @@ def _merge(
         provenance, step = transformed(x | y), left_step or right_step
     elif side == "RIGHT":
         provenance, step, spelling = y, right_step, right_spelling
-    f.merged[key] = Merged(provenance, step, spelling, held | right_held)
+    f.merge(key, Merged(provenance, step, spelling, held | right_held))
 
 
 def _side(

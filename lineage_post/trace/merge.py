@@ -55,7 +55,8 @@ def _scope(f: Frame, a: Any) -> Frame:
     if a.get("matched"):
         return f
     scope = Frame(None, f.env)
-    scope.operands = f.operands[:1] if a.get("source") else f.operands[1:]
+    for operand in f.operands[:1] if a.get("source") else f.operands[1:]:
+        scope.bring(operand)
     return scope
 
 

@@ -22,7 +22,9 @@ def output_name(t: Tracer, node: Any, position: int) -> str:
         return f"_col{position}"
     if name in ("tsql", "fabric"):
         return f"_col_{position}"
-    text = str(node.sql(dialect=t.rules.dialect))
+    if isinstance(node, exp.Query):
+        return f"_col{position}"
+    text = str(node.sql(dialect=t.rules.dialect, copy=False))
     if name in ("snowflake", "oracle", "exasol"):
         return text.upper()
     return text.lower() if name in ("duckdb", "") else text

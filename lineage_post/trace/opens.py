@@ -33,7 +33,7 @@ class OpenTable:
     def column(self, tracer: "Tracer", key: str, spelling: str) -> int:
         x = self.seen.get(key)
         if x is None:
-            x = self.seen[key] = tracer.sources.bit(self.label, spelling)
+            x = self.seen[key] = tracer.sources.add(self.label, spelling)
         return x
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlglot import exp
 
 from lineage_post.trace.expressions import evaluate
-from lineage_post.trace.frame import Frame
+from lineage_post.trace.frame import Frame, Operand
 from lineage_post.trace.naming import output_name
 from lineage_post.trace.opens import Open, OpenUnknown
 from lineage_post.trace.relation import Step
 from lineage_post.trace.resolve import resolve
 from lineage_post.trace.shapes import Struct
-from lineage_post.trace.star import Expansion, Item, star_items
+from lineage_post.trace.star import Expansion, plain_relations, star_items
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import Reason
 
@@ -22,57 +23,62 @@ def add_output(t: Tracer, item: Any, f: Frame, opens: list[Open]) -> None:
     """Appends what a select item gives to the outputs of the frame."""
     cls = item.__class__
     if cls is exp.Alias:
-        alias = item.args["alias"]
-        _add_named(t, item.args["this"], alias, f, opens)
-    elif cls is exp.Column:
-        if item.args["this"].__class__ is exp.Star:
-            qualifier = [
-                item.args[p] for p in ("catalog", "db", "table") if item.args.get(p) is not None
-            ]
-            _add_items(t, f, opens, star_items(t, item.args["this"], f, qualifier))
+        a = item.args
+        node, alias = a["this"], a["alias"]
+        if node.__class__ is exp.Column and node.args["this"].__class__ is exp.Identifier:
+            x = resolve(t, node, f)
+            f.add_output(t.spell(alias), x, t.step)
         else:
+            _add_computed(t, node, alias, f)
+    elif cls is exp.Column:
+        this = item.args["this"]
+        if this.__class__ is exp.Identifier:
             x = resolve(t, item, f)
-            f.add_output(*_name_of_column(t, item), x, t.step)
+            f.add_output(t.spell(this), x, t.step)
+        elif this.__class__ is exp.Star:
+            parts = ("catalog", "db", "table")
+            qualifier = [item.args[p] for p in parts if item.args.get(p) is not None]
+            add_star(t, this, f, opens, qualifier)
+        else:
+            _add_computed(t, item, None, f)
     elif cls is exp.Star:
-        _add_items(t, f, opens, star_items(t, item, f))
+        add_star(t, item, f, opens, ())
     elif cls is exp.Dot and item.args["expression"].__class__ is exp.Star:
         _add_struct_star(t, item, f, opens)
     elif cls is exp.Aliases:
         _add_aliases(t, item, f)
     else:
-        _add_named(t, item, None, f, opens)
+        _add_computed(t, item, None, f)
 
 
-def _name_of_column(t: Tracer, column: Any) -> tuple[str, str]:
-    identifier = column.args["this"]
-    return t.key(identifier), t.spell(identifier)
-
-
-def _add_items(
-    t: Tracer, f: Frame, opens: list[Open], found: tuple[list[Item], list[Open]]
+def add_star(
+    t: Tracer, star: Any, f: Frame, opens: list[Open], qualifier: Sequence[Any]
 ) -> None:
-    key_of = t.rules.key_of
-    for item in found[0]:
-        f.add_output(key_of(item.spelling), item.spelling, item.provenance, item.step)
-    opens.extend(found[1])
+    """Appends the columns a star stands for; a plain one takes whole relations over."""
+    relations = plain_relations(t, star, f, qualifier)
+    if relations is None:
+        items, found = star_items(t, star, f, qualifier)
+        for item in items:
+            f.add_output(*item)
+        opens.extend(found)
+        return
+    for relation in relations:
+        f.spellings.extend(relation.spellings)
+        f.provenances.extend(relation.all())
+        f.steps.extend(relation.steps)
+        if relation.open is not None:
+            opens.append(relation.open)
 
 
-def _add_named(t: Tracer, node: Any, alias: Any, f: Frame, opens: list[Open]) -> None:
+def _add_computed(t: Tracer, node: Any, alias: Any, f: Frame) -> None:
     start = len(t.log)
-    if node.__class__ is exp.Column and node.args["this"].__class__ is not exp.Star:
-        x = resolve(t, node, f)
-        step = t.step
-    else:
-        x = evaluate(t, node, f)
-        step = Step(node, f, start, len(t.log), x, alias)
-        if t.expanding is not None:
-            _add_expanded(t, node, alias, f)
-            return
-    if alias is None:
-        spelling = output_name(t, node, len(f.spellings))
-        f.add_output(t.rules.key_of(spelling), spelling, x, step)
-    else:
-        f.add_output(t.key(alias), t.spell(alias), x, step)
+    x = evaluate(t, node, f)
+    if t.expanding is not None:
+        _add_expanded(t, node, alias, f)
+        return
+    step = Step(node, f, start, len(t.log), x, alias)
+    spelling = output_name(t, node, len(f.spellings)) if alias is None else t.spell(alias)
+    f.add_output(spelling, x, step)
 
 
 def _add_expanded(t: Tracer, node: Any, alias: Any, f: Frame) -> None:
@@ -85,22 +91,22 @@ def _add_expanded(t: Tracer, node: Any, alias: Any, f: Frame) -> None:
         step = Step(node, f, start, len(t.log), x)
         spelling = item.spelling if alias is None else t.spell(alias)
         is_bare = isinstance(node, exp.Columns)
-        f.add_output(t.rules.key_of(spelling), spelling, x, item.step if is_bare else step)
+        f.add_output(spelling, x, item.step if is_bare else step)
     t.expanding = None
 
 
 def _add_struct_star(t: Tracer, item: Any, f: Frame, opens: list[Open]) -> None:
     """``f(x).*``: the fields of a struct value."""
     node = item.args["this"]
-    x = evaluate(t, node, f)
-    del x
+    evaluate(t, node, f)
     shape = t.expression_shape(node, f)
     if isinstance(shape, Struct):
         holder = Frame(f, f.env)
-        from lineage_post.trace.frame import Operand
-
-        holder.operands.append(Operand("", shape.fields))
-        _add_items(t, f, opens, star_items(t, item.args["expression"], holder))
+        holder.bring(Operand("", shape.fields))
+        items, found = star_items(t, item.args["expression"], holder)
+        for column in items:
+            f.add_output(*column)
+        opens.extend(found)
         return
     label = str(node.sql(dialect=t.rules.dialect))[:80]
     detail = f"the fields of {label} are not known"
@@ -115,4 +121,4 @@ def _add_aliases(t: Tracer, item: Any, f: Frame) -> None:
     for n, alias in enumerate(item.args["expressions"]):
         is_ordinal = n == 0 and isinstance(node, exp.Posexplode)
         step = None if is_ordinal else Step(node, f, start, len(t.log), x, alias)
-        f.add_output(t.key(alias), t.spell(alias), 0 if is_ordinal else x, step)
+        f.add_output(t.spell(alias), 0 if is_ordinal else x, step)

@@ -36,6 +36,7 @@ _TRANSFORMATION = _FIRST << TRANSFORMATION
 _AGGREGATION = _FIRST << AGGREGATION
 _VALUE = _IDENTITY | _TRANSFORMATION | _AGGREGATION
 _INDIRECT = ((1 << (KINDS * CAPACITY)) - 1) ^ _VALUE
+_KEPT_BY_AGGREGATION = _INDIRECT | _AGGREGATION
 
 
 def transformed(x: int) -> int:
@@ -48,9 +49,7 @@ def aggregated(x: int) -> int:
     """Aggregated over ``x``: copies and transformations become aggregations."""
     if not x:
         return 0
-    return (
-        (x & (_INDIRECT | _AGGREGATION)) | (x & _IDENTITY) << 2 | (x & _TRANSFORMATION) << 1
-    )
+    return x & _KEPT_BY_AGGREGATION | (x & _IDENTITY) << 2 | (x & _TRANSFORMATION) << 1
 
 
 def collapsed(x: int, kind: int) -> int:

@@ -148,6 +148,6 @@ class Table(Relation):
         return [x or self._intern(i) for i, x in enumerate(self.provenances)]
 
     def _intern(self, i: int) -> int:
-        x = self.tracer.sources.bit(self.entry.key, self.names.spellings[i])
+        x = self.tracer.sources.add(self.entry.key, self.names.spellings[i])
         self.provenances[i] = x
         return x

@@ -56,17 +56,25 @@ def unqualified(t: Tracer, identifier: Any, f: Frame) -> int:
                 if key in binding:
                     t.step = None
                     return binding[key]
-        if g.alias_visible is Visible.BEFORE_COLUMNS and key in g.aliases:
-            return _alias(t, g, key)
+        if g.alias_visible is Visible.BEFORE_COLUMNS:
+            alias = g.alias(key, t.rules)
+            if alias is not None:
+                t.step = g.steps[alias]
+                return g.provenances[alias]
         if g.merged and key in g.merged:
             merged = g.merged[key]
             t.step = merged.step
             return merged.provenance
         found: Optional[Relation] = None
         position = 0
-        for operand in g.operands:
-            relation = operand.relation
-            i = relation.position(key)
+        for _, relation, _ in g.operands:
+            names = relation.names
+            exact = names.exact
+            i = (names.build() if exact is None else exact).get(key)
+            if i is None:
+                if names.folded is None:
+                    continue
+                i = names.position(key)
             if i >= 0:
                 if found is not None:
                     return _ambiguous(t, identifier, key, g)
@@ -76,20 +84,20 @@ def unqualified(t: Tracer, identifier: Any, f: Frame) -> int:
                 return _ambiguous(t, identifier, key, g)
         if found is not None:
             t.step = found.steps[position]
-            return found.at(position)
-        if g.alias_visible is Visible.AFTER_COLUMNS and key in g.aliases:
-            return _alias(t, g, key)
+            return found.provenances[position] or found.at(position)
+        if g.alias_visible is Visible.AFTER_COLUMNS:
+            alias = g.alias(key, t.rules)
+            if alias is not None:
+                return _alias(t, g, alias)
         g = g.outer
     return _not_listed(t, identifier, key, f)
 
 
-def _alias(t: Tracer, g: Frame, key: str) -> int:
-    i = g.aliases[key]
+def _alias(t: Tracer, g: Frame, i: int) -> int:
+    """A sibling alias; over an open source it is only assumed that no column has its name."""
     t.step = g.steps[i]
     x = g.provenances[i]
-    if g.alias_visible is Visible.AFTER_COLUMNS and any(o.relation.open for o in g.operands):
-        return t.sources.assumed(x)
-    return x
+    return t.sources.assumed(x) if any(o.relation.open for o in g.operands) else x
 
 
 def _ambiguous(t: Tracer, identifier: Any, key: str, g: Frame) -> int:
@@ -164,9 +172,9 @@ def row_of(t: Tracer, relation: Relation) -> int:
 def find_operand(key: str, f: Optional[Frame]) -> Optional[Operand]:
     """The item of FROM that ``key`` refers to, innermost frame first."""
     while f is not None:
-        for operand in f.operands:
-            if operand.key == key:
-                return operand
+        operand = f.by_key.get(key)
+        if operand is not None:
+            return operand
         f = f.outer
     return None
 
@@ -272,9 +280,9 @@ def find_column(t: Tracer, key: str, f: Optional[Frame]) -> Optional[Hit]:
             i = operand.relation.position(key)
             if i >= 0:
                 return operand.relation, i
-        if f.alias_visible is not Visible.NO and key in f.aliases:
-            i = f.aliases[key]
-            return Relation(t.rules, f.spellings, f.provenances, f.steps), i
+        alias = f.alias(key, t.rules) if f.alias_visible is not Visible.NO else None
+        if alias is not None:
+            return Relation(t.rules, f.spellings, f.provenances, f.steps), alias
         f = f.outer
     return None
 

@@ -10,6 +10,7 @@ from lineage_post.trace import aggregates, conditions, fields, functions, subque
 from lineage_post.trace.commands import Commands
 from lineage_post.trace.errors import TooComplex, Unsupported
 from lineage_post.trace.finish import finished
+from lineage_post.trace.joins import join
 from lineage_post.trace.pivot import pivot
 from lineage_post.trace.queries import query
 from lineage_post.trace.result import Trace, Unknown
@@ -19,7 +20,7 @@ from lineage_post.trace.statements import Written, written
 from lineage_post.trace.tracer import Hooks, Tracer
 from lineage_post.vocabulary import Reason, State
 
-_HOOKS = Hooks(query, pivot, column_shape, expression_shape, element_shape)
+_HOOKS = Hooks(query, join, pivot, column_shape, expression_shape, element_shape)
 #: Modules whose import registers handlers.
 _HANDLERS = (aggregates, conditions, fields, functions, subqueries)
 

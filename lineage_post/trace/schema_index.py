@@ -4,47 +4,57 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from lineage_post.trace.dialects import Rules, rules_of
+from lineage_post.trace.dialects import Case, Rules, rules_of
 
 #: Position of a name that is not there, and of one that several columns have.
 ABSENT, AMBIGUOUS = -1, -2
 
 
 class Names:
-    """Ordered names and the lookup of one by its key: exact first, then without case."""
+    """Ordered names and the lookup of one by its key: exact first, then without case.
 
-    __slots__ = ("_exact", "_folded", "rules", "spellings")
+    ``exact`` and ``folded`` are built on first use; ``folded`` stays None where case cannot matter.
+    """
+
+    __slots__ = ("exact", "folded", "rules", "spellings")
 
     def __init__(self, spellings: Sequence[str], rules: Rules) -> None:
         self.spellings = spellings
         self.rules = rules
-        self._exact: dict[str, int] | None = None
-        self._folded: dict[str, int] | None = None
+        self.exact: dict[str, int] | None = None
+        self.folded: dict[str, int] | None = None
 
     def position(self, key: str) -> int:
         """The position of the column, or ABSENT, or AMBIGUOUS."""
-        exact = self._exact
+        exact = self.exact
         if exact is None:
-            exact = self._build()
+            exact = self.build()
         found = exact.get(key)
         if found is not None:
             return found
-        folded = self._folded
-        return ABSENT if folded is None else folded.get(key.lower(), ABSENT)
+        return ABSENT if self.folded is None else self.folded.get(key.lower(), ABSENT)
 
-    def _build(self) -> dict[str, int]:
+    def build(self) -> dict[str, int]:
+        """The exact lookup; called once."""
         key_of = self.rules.key_of
-        exact: dict[str, int] = {}
-        for i, spelling in enumerate(self.spellings):
-            key = key_of(spelling)
-            exact[key] = AMBIGUOUS if key in exact else i
-        if not all(map(self.rules.is_canonical, self.spellings)):
-            self._folded = {}
-            for i, spelling in enumerate(self.spellings):
-                key = spelling.lower()
-                self._folded[key] = AMBIGUOUS if key in self._folded else i
-        self._exact = exact
+        exact = _positions([key_of(spelling) for spelling in self.spellings])
+        if self.rules.case is not Case.IGNORED and not all(
+            map(self.rules.is_canonical, self.spellings)
+        ):
+            self.folded = _positions([spelling.lower() for spelling in self.spellings])
+        self.exact = exact
         return exact
+
+
+def _positions(keys: list[str]) -> dict[str, int]:
+    positions = dict(zip(keys, range(len(keys))))
+    if len(positions) < len(keys):
+        seen: set[str] = set()
+        for key in keys:
+            if key in seen:
+                positions[key] = AMBIGUOUS
+            seen.add(key)
+    return positions
 
 
 class Entry:

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from lineage_post.trace.dialects import Visible
 from lineage_post.trace.expressions import evaluate
-from lineage_post.trace.frame import Env, Frame
+from lineage_post.trace.frame import Env, Frame, Operand
 from lineage_post.trace.joins import join
 from lineage_post.trace.opens import Open, OpenChoice, OpenUnknown
 from lineage_post.trace.outputs import add_output
@@ -30,8 +30,9 @@ def select(t: Tracer, node: Any, env: Env, outer: Optional[Frame]) -> Relation:
     a = node.args
     f = Frame(outer, env)
     _read_from(t, a, f)
-    for window in a.get("windows") or ():
-        f.windows[t.key(window.args["this"])] = window
+    windows = a.get("windows")
+    if windows:
+        f.windows = {t.key(window.args["this"]): window for window in windows}
     f.alias_visible = t.rules.select_list
     opens: list[Open] = []
     for item in a["expressions"]:
@@ -124,17 +125,20 @@ def _is_join(t: Tracer, node: Any, f: Frame) -> bool:
     left, right = node.args["this"], node.args["expression"]
     if left.__class__ is not exp.Column or right.__class__ is not exp.Column:
         return False
-    a, b = _operand_number(t, left, f), _operand_number(t, right, f)
-    return a >= 0 and b >= 0 and a != b
+    a, b = _operand_of(t, left, f), _operand_of(t, right, f)
+    return a is not None and b is not None and a is not b
 
 
-def _operand_number(t: Tracer, column: Any, f: Frame) -> int:
+def _operand_of(t: Tracer, column: Any, f: Frame) -> Optional[Operand]:
     table = column.args.get("table")
-    key = t.key(column.args["this"]) if table is None else t.key(table)
-    for n, operand in enumerate(f.operands):
-        if operand.key == key if table is not None else operand.relation.position(key) >= 0:
-            return n
-    return -1
+    if table is not None:
+        return f.by_key.get(t.key(table))
+    key = t.key(column.args["this"])
+    for operand in f.operands:
+        names = operand.relation.names
+        if key in (names.build() if names.exact is None else names.exact):
+            return operand
+    return None
 
 
 def _connect(t: Tracer, connect: Any, f: Frame) -> None:
@@ -151,7 +155,8 @@ def _group(t: Tracer, group: Any, items: Any, f: Frame) -> None:
             if i < len(f.provenances) and item.find(exp.AggFunc) is None:
                 t.decide(f, item, len(t.log), f.provenances[i], GROUP_BY)
     for node in group.args.get("expressions") or ():
-        _key(t, node, f, GROUP_BY)
+        for key in _keys_of_set(node):
+            _key(t, key, f, GROUP_BY)
     for kind in ("rollup", "cube", "grouping_sets"):
         for node in group.args.get(kind) or ():
             if isinstance(node, exp.Expr):
@@ -211,8 +216,6 @@ def order(t: Tracer, keys: Any, f: Frame) -> None:
             continue
         is_name = node.__class__ is exp.Column and node.args.get("table") is None
         f.alias_visible = Visible.BEFORE_COLUMNS if is_name else t.rules.order_expression
-        if is_name and t.key(node.args["this"]) not in f.aliases:
-            f.alias_visible = Visible.NO
         _key(t, node, f, SORT)
 
 

@@ -149,8 +149,6 @@ def ordered(t: Tracer, node: Any, relation: Relation, env: Env, outer: Optional[
     f.spellings = list(relation.spellings)
     f.provenances = list(relation.all())
     f.steps = list(relation.steps)
-    for i, name in enumerate(f.spellings):
-        f.aliases.setdefault(t.rules.key_of(name), i)
     order(t, keys.args["expressions"], f)
     return Relation(
         t.rules, relation.spellings, relation.all(), relation.steps, f.rows, f.rows_of,

@@ -9,14 +9,14 @@ from sqlglot import exp
 
 from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.frame import Frame
-from lineage_post.trace.provenance import CONDITIONAL, SORT, bits, demoted, transformed
+from lineage_post.trace.provenance import CONDITIONAL, IDENTITY, SORT, bits, demoted, transformed
 from lineage_post.trace.relation import AnyStep, Arms, Relation, Step
 from lineage_post.trace.resolve import find_column, find_operand
 from lineage_post.trace.shapes import Array, Document, Shape, Struct
 from lineage_post.trace.sources import cell_of
-from lineage_post.trace.sources_table import Source
+from lineage_post.trace.result import ColumnRef
 from lineage_post.trace.tracer import Tracer
-from lineage_post.trace.types import (
+from lineage_post.trace.field_types import (
     ArrayType,
     FieldType,
     JsonType,
@@ -53,19 +53,22 @@ def _source_shape(t: Tracer, x: int) -> MaybeShape:
     """The shape a declared type gives to copies of source columns."""
     shapes = []
     for i, kind in bits(x):
-        source = t.sources.table[i]
-        if kind == 0 and isinstance(source, Source):
-            entry = t.schema.by_key(source.ref.relation)
-            position = entry.columns.index(source.ref.column) if entry is not None else -1
-            text = entry.types[position] if entry is not None else None
-            if text is None:
+        ref = t.sources.table[i]
+        if kind == IDENTITY and isinstance(ref, ColumnRef):
+            declared = _declared_type(t, ref)
+            if declared is None:
                 return None
-            declared = field_type(text, t.rules.name)
-            if source.ref.field is not None:
-                declared = struct_path(declared, source.ref.field)
-            ref = source.ref
             shapes.append(_declared(t, declared, ref.relation, ref.column, ref.field))
     return _merged(t, shapes) if shapes else None
+
+
+def _declared_type(t: Tracer, ref: ColumnRef) -> FieldType:
+    entry = t.schema.by_key(ref.relation)
+    if entry is None or ref.column not in entry.columns:
+        return None
+    text = entry.types[entry.columns.index(ref.column)]
+    declared = None if text is None else field_type(text, t.rules.name)
+    return declared if ref.field is None else struct_path(declared, ref.field)
 
 
 def _declared(
@@ -82,7 +85,7 @@ def _declared(
     for n, (name, inner) in enumerate(kind.fields):
         below = name if path is None else f"{path}.{name}"
         names.append(name)
-        provenances.append(t.sources.bit(relation, column, below))
+        provenances.append(t.sources.field(relation, column, below))
         shape = _declared(t, inner, relation, column, below)
         if shape is not None:
             shapes[n] = shape

@@ -24,36 +24,49 @@ from lineage_post.vocabulary import Reason
 
 def add_source(t: Tracer, node: Any, f: Frame) -> None:
     """Appends what one FROM item brings into scope."""
-    from lineage_post.trace.joins import join
-
-    t.spend()
-    if isinstance(node, exp.Subquery) and _is_join_in_parentheses(node):
+    a = node.args
+    is_table = node.__class__ is exp.Table
+    if not is_table and isinstance(node, exp.Subquery) and _is_join_in_parentheses(node):
         add_parenthesized(t, node, f)
         return
-    relation, key, parts = _relation_of_item(t, node, f)
-    alias = node.args.get("alias")
-    if isinstance(alias, exp.TableAlias) and not isinstance(node, (exp.Unnest, exp.Lateral)):
-        relation = _with_columns(t, relation, alias)
-    for pivot in node.args.get("pivots") or ():
+    relation, key, parts = (_table if is_table else _relation_of_item)(t, node, f)
+    alias = a.get("alias")
+    if alias is not None:
+        relation, key, parts = _under_alias(t, node, alias, relation, key, parts)
+    for pivot in a.get("pivots") or ():
         relation = t.hooks.pivot(t, pivot, relation, f)
         name = pivot.args.get("alias")
         if isinstance(name, exp.TableAlias) and name.this is not None:
             key, parts = t.key(name.this), ()
-    if isinstance(alias, exp.TableAlias) and alias.args.get("this") is not None:
-        key, parts = t.key(alias.args["this"]), ()
-    if t.rules.renames_duplicates and not parts:
+    if not parts and t.rules.renames_duplicates:
         relation = _without_duplicates(t, relation)
     f.add_operand(Operand(key, relation, parts))
-    if isinstance(node, exp.Table):
-        for inner in node.args.get("joins") or ():
-            join(t, inner, f)
-        for lateral in node.args.get("laterals") or ():
+    if is_table and (a.get("joins") or a.get("laterals")):
+        add_joins(t, a.get("joins"), f)
+        for lateral in a.get("laterals") or ():
             add_source(t, lateral, f)
 
 
+def _under_alias(
+    t: Tracer, node: Any, alias: Any, relation: Relation, key: str, parts: tuple[str, ...]
+) -> tuple[Relation, str, tuple[str, ...]]:
+    """``t as x(a, b)``: the alias hides the name, its columns hide those of the relation."""
+    if not isinstance(alias, exp.TableAlias):
+        return relation, key, parts
+    if alias.args.get("columns") and not isinstance(node, (exp.Unnest, exp.Lateral)):
+        relation = _with_columns(t, relation, alias)
+    if alias.args.get("this") is not None:
+        return relation, t.key(alias.args["this"]), ()
+    return relation, key, parts
+
+
+def add_joins(t: Tracer, nodes: Any, f: Frame) -> None:
+    """The joins that hang on an item of FROM."""
+    for node in nodes or ():
+        t.hooks.join(t, node, f)
+
+
 def _relation_of_item(t: Tracer, node: Any, f: Frame) -> tuple[Relation, str, tuple[str, ...]]:
-    if isinstance(node, exp.Table):
-        return _table(t, node, f)
     if isinstance(node, exp.Unnest):
         return exploded(t, node, f, node.args.get("alias")), "", ()
     if isinstance(node, exp.Lateral):
@@ -141,11 +154,8 @@ def _holds_table(node: Any) -> bool:
 
 def add_parenthesized(t: Tracer, node: Any, f: Frame) -> None:
     """``from (a join b on ...)``: its tables stay in scope."""
-    from lineage_post.trace.joins import join
-
     add_source(t, node.args["this"], f)
-    for inner in node.args.get("joins") or ():
-        join(t, inner, f)
+    add_joins(t, node.args.get("joins"), f)
 
 
 def flattened(t: Tracer, f: Frame) -> Relation:

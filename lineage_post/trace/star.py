@@ -37,6 +37,23 @@ class Expansion:
         self.current = 0
 
 
+def plain_relations(
+    t: Tracer, star: Any, f: Frame, qualifier: Sequence[Any]
+) -> Optional[list[Relation]]:
+    """The relations a star takes over as they are, or None where it is not that plain."""
+    if f.merged or _is_modified(star):
+        return None
+    if not qualifier:
+        return [operand.relation for operand in f.operands]
+    operand = _operand_of(t, qualifier, f)
+    return None if operand is None else [operand.relation]
+
+
+def _is_modified(star: Any) -> bool:
+    a = star.args
+    return any(a.get(name) for name in ("except_", "replace", "rename", "ilike"))
+
+
 def star_items(
     t: Tracer, star: Any, f: Frame, qualifier: Sequence[Any] = ()
 ) -> tuple[list[Item], list[Open]]:
@@ -142,9 +159,9 @@ def _modified(
     t: Tracer, star: Any, f: Frame, items: list[Item], opens: list[Open]
 ) -> tuple[list[Item], list[Open]]:
     """EXCEPT, REPLACE, RENAME and ILIKE."""
-    a = star.args
-    if not any(a.get(name) for name in ("except_", "replace", "rename", "ilike")):
+    if not _is_modified(star):
         return items, opens
+    a = star.args
     key_of = t.rules.key_of
     excluded = {t.key(_name_of(e)) for e in a.get("except_") or ()}
     replaced = {t.key(e.args["alias"]): e for e in a.get("replace") or ()}

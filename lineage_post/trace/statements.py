@@ -10,7 +10,7 @@ from sqlglot import exp
 from lineage_post.trace.ctes import with_ctes
 from lineage_post.trace.errors import Unsupported
 from lineage_post.trace.expressions import evaluate
-from lineage_post.trace.frame import Env, Frame
+from lineage_post.trace.frame import Env, Frame, Operand
 from lineage_post.trace.joins import join
 from lineage_post.trace.merge import merged
 from lineage_post.trace.provenance import FILTER
@@ -111,8 +111,6 @@ def _insert(t: Tracer, node: Any, env: Env) -> Written:
 
 def _on_conflict(t: Tracer, conflict: Any, target: Any, inserted: Relation) -> Relation:
     """``on conflict do update set a = excluded.a``: a second way into the columns."""
-    from lineage_post.trace.frame import Operand
-
     f = Frame(None, {})
     add_source(t, target, f)
     f.add_operand(Operand(t.rules.key_of("excluded"), inserted))

@@ -171,10 +171,6 @@ def array_join(t: Tracer, node: Any, f: Frame) -> None:
 
 def _replace(f: Frame, key: str, element: Relation) -> None:
     """An element hides the array of the same name."""
-    f.operands.append(Operand("", element))
-    f.merged[key] = Merged(
-        element.at(0),
-        None,
-        element.spellings[0],
-        frozenset(i for i, o in enumerate(f.operands) if o.relation.position(key) >= 0),
-    )
+    f.bring(Operand("", element))
+    holders = frozenset(i for i, o in enumerate(f.operands) if o.relation.position(key) >= 0)
+    f.merge(key, Merged(element.at(0), None, element.spellings[0], holders))

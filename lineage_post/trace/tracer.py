@@ -29,6 +29,7 @@ class Hooks:
     """Parts of the walk that call back into each other, so that modules import one way."""
 
     query: Callable[["Tracer", Any, "Env", Optional["Frame"]], Relation]
+    join: Callable[["Tracer", Any, "Frame"], None]
     pivot: Callable[["Tracer", Any, Relation, "Frame"], Relation]
     column_shape: Callable[["Tracer", Relation, int], Optional["Shape"]]
     expression_shape: Callable[["Tracer", Any, "Frame"], Optional["Shape"]]

@@ -1,0 +1,150 @@
+"""Where an expression stands in the text, worked out from its tokens; None where that is not sure."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import Any, Optional
+
+from sqlglot import TokenType, exp
+
+_OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE})
+_CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE})
+_SPREADS = frozenset({TokenType.DISTINCT, TokenType.ALL})
+_COLUMN_PARTS = ("catalog", "db", "table", "this")
+
+
+class Tokens:
+    """The tokens of a statement, with the token at an offset found by bisection."""
+
+    __slots__ = ("_starts", "sql", "tokens")
+
+    def __init__(self, sql: str, tokens: Sequence[Any]) -> None:
+        self.sql = sql
+        self.tokens = tokens
+        self._starts = [token.start for token in tokens]
+
+    def slice(self, first: int, last: int) -> str:
+        """The text from one token to another."""
+        return self.sql[self.tokens[first].start : self.tokens[last].end + 1]
+
+    def at(self, node: Any) -> Optional[int]:
+        """The token a node says it starts at."""
+        meta = node._meta
+        if meta is None or "start" not in meta:
+            return None
+        start = meta["start"]
+        i = bisect_left(self._starts, start)
+        return i if i < len(self._starts) and self._starts[i] == start else None
+
+    def before_alias(self, alias: Any) -> Optional[tuple[int, int]]:
+        """The select item that ends where ``as alias`` begins."""
+        at = self.at(alias)
+        if at is None or at < 2 or self.tokens[at - 1].token_type is not TokenType.ALIAS:
+            return None
+        first = self._item_start(at - 2)
+        return None if first is None or first > at - 2 else (first, at - 2)
+
+    def _item_start(self, last: int) -> Optional[int]:
+        tokens = self.tokens
+        depth = 0
+        for n in range(last, -1, -1):
+            kind = tokens[n].token_type
+            if kind in _CLOSING:
+                depth += 1
+            elif kind in _OPENING:
+                if depth == 0:
+                    return n + 1
+                depth -= 1
+            elif depth == 0:
+                if kind is TokenType.COMMA:
+                    return n + 1
+                if kind is TokenType.SELECT:
+                    return n + 2 if tokens[n + 1].token_type in _SPREADS else n + 1
+        return None
+
+    def first_of(self, node: Any) -> Optional[int]:
+        """The first token of an expression."""
+        while True:
+            if isinstance(node, exp.Column):
+                return self.at(next(node.args[p] for p in _COLUMN_PARTS if node.args.get(p)))
+            if node._meta is not None and isinstance(node, (exp.Literal, exp.Func)):
+                return self.at(node)
+            if isinstance(node, exp.Paren):
+                return self._preceded(node.args["this"], TokenType.L_PAREN)
+            if isinstance(node, exp.Neg):
+                return self._preceded(node.args["this"], TokenType.DASH)
+            if not _starts_with_its_left_side(node):
+                return None
+            node = node.args["this"]
+
+    def _preceded(self, inner: Any, kind: Any) -> Optional[int]:
+        first = self.first_of(inner)
+        if first is None or first == 0 or self.tokens[first - 1].token_type is not kind:
+            return None
+        return first - 1
+
+    def last_of(self, node: Any) -> Optional[int]:
+        """The last token of an expression."""
+        while True:
+            if isinstance(node, exp.Column):
+                return self.at(node.args["this"])
+            if isinstance(node, exp.Literal):
+                return self.at(node)
+            if isinstance(node, exp.Paren):
+                return self._followed(self.last_of(node.args["this"]), TokenType.R_PAREN)
+            if isinstance(node, exp.In):
+                items = node.args.get("expressions")
+                return self._followed(self.last_of(items[-1]), TokenType.R_PAREN) if items else None
+            if isinstance(node, exp.Is) and isinstance(node.args["expression"], exp.Null):
+                return self._null_after(self.last_of(node.args["this"]))
+            if isinstance(node, exp.Not):
+                return self._null_after_not(node.args["this"])
+            if isinstance(node, exp.Between):
+                node = node.args["high"]
+            elif isinstance(node, exp.Func) and not isinstance(node, exp.Connector):
+                return self._closing(self.at(node))
+            elif isinstance(node, exp.Binary) and not isinstance(node, exp.Dot):
+                node = node.args["expression"]
+            else:
+                return None
+
+    def _followed(self, last: Optional[int], kind: Any) -> Optional[int]:
+        if last is None or last + 1 >= len(self.tokens):
+            return None
+        return last + 1 if self.tokens[last + 1].token_type is kind else None
+
+    def _null_after(self, last: Optional[int]) -> Optional[int]:
+        return self._followed(self._followed(last, TokenType.IS), TokenType.NULL)
+
+    def _null_after_not(self, inner: Any) -> Optional[int]:
+        """``a is not null`` is parsed as a negation of ``a is null``; ``not x`` ends with x."""
+        if isinstance(inner, exp.Is) and isinstance(inner.args["expression"], exp.Null):
+            last = self._followed(self.last_of(inner.args["this"]), TokenType.IS)
+            negated = self._followed(self._followed(last, TokenType.NOT), TokenType.NULL)
+            return negated if negated is not None else self.last_of(inner)
+        return self.last_of(inner)
+
+    def _closing(self, at: Optional[int]) -> Optional[int]:
+        """The parenthesis that closes the arguments of the function named at a token."""
+        if at is None or at + 1 >= len(self.tokens):
+            return None
+        if self.tokens[at + 1].token_type is not TokenType.L_PAREN:
+            return None
+        depth = 0
+        for n in range(at + 1, len(self.tokens)):
+            kind = self.tokens[n].token_type
+            if kind in _OPENING:
+                depth += 1
+            elif kind in _CLOSING:
+                depth -= 1
+                if depth == 0:
+                    return n
+        return None
+
+
+
+def _starts_with_its_left_side(node: Any) -> bool:
+    if isinstance(node, (exp.Between, exp.In, exp.Connector)):
+        return True
+    return isinstance(node, exp.Binary) and not isinstance(node, (exp.Func, exp.Dot))
