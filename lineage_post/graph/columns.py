@@ -21,17 +21,11 @@ from typing import Protocol
 
 from lineage_post.artifacts import Project
 from lineage_post.errors import SelectionError
+from lineage_post.graph.cycles import Column, Cycle, find_cycles
 from lineage_post.values import Edge, NodeLineage
-from lineage_post.vocabulary import EdgeType, Word
+from lineage_post.vocabulary import EdgeType
 
-#: (unique_id, column name); None for the rows of the node.
-Column = tuple[str, "str | None"]
 Arc = tuple[Column, tuple[Edge, ...], int]
-
-#: A cycle that crosses one of these is a feedback with a time lag, not an error.
-MATERIALIZED = frozenset(
-    {"table", "incremental", "snapshot", "seed", "materialized_view", "dynamic_table"}
-)
 
 
 class HasNodes(Protocol):
@@ -59,43 +53,34 @@ class Step:
     is_value: bool
 
 
-class CycleKind(Word):
-    """``feedback`` crosses a materialized node, so it is a time lag; ``error`` does not."""
-
-    FEEDBACK = "feedback"
-    ERROR = "error"
-
-
-@dataclass(frozen=True, slots=True)
-class Cycle:
-    """Columns that each depend on all others of the cycle, sorted."""
-
-    columns: tuple[Column, ...]
-    kind: CycleKind
-
-
 class ColumnGraph:
     """The edges of all nodes in both directions, gathered once: ``ColumnGraph(lineage)``."""
 
     def __init__(self, lineage: HasNodes) -> None:
-        self._nodes = lineage.nodes
         self._project = lineage.project
         self._into: dict[Column, list[Edge]] = {}
         self._out_of: dict[Column, list[Edge]] = {}
         self._columns: dict[str, dict[str, None]] = {}
         self._readers: dict[str, list[str]] = {}
+        self._parents: dict[str, list[str]] = {}
+        for unique_id, node in lineage.nodes.items():
+            names = (c.name for c in node.columns if c.is_column and c.name)
+            self._columns[unique_id] = dict.fromkeys(names)
         for unique_id, node in lineage.nodes.items():
             self._add(unique_id, node)
 
     def _add(self, unique_id: str, node: NodeLineage) -> None:
-        names = self._columns.setdefault(unique_id, {})
-        names.update((c.name, None) for c in node.columns if c.is_column and c.name)
         for edge in node.edges:
             self._into.setdefault((unique_id, edge.to_column), []).append(edge)
             self._out_of.setdefault((edge.from_node, edge.from_column), []).append(edge)
             self._columns.setdefault(edge.from_node, {}).setdefault(edge.from_column)
-        for parent in node.inputs:
+        for parent in dict.fromkeys((*node.inputs, *(edge.from_node for edge in node.edges))):
             self._readers.setdefault(parent, []).append(unique_id)
+            self._parents.setdefault(unique_id, []).append(parent)
+
+    def nodes(self) -> Sequence[str]:
+        """Every node that has or feeds a column."""
+        return list(self._columns)
 
     def columns(self, node: str) -> Sequence[str]:
         """The columns of a node in order, then those only its readers speak of."""
@@ -135,23 +120,23 @@ class ColumnGraph:
     ) -> list[Step]:
         """What a column is computed from, nearest first; with ``indirect`` also what decides its
         rows, branches and windows."""
-        return self._steps(self.find(node, column), self._arcs_up, depth, indirect)
+        return self._steps(self.find(node, column), self.arcs_up, depth, indirect)
 
     def downstream(
         self, node: str, column: str, *, depth: int | None = None, indirect: bool = False
     ) -> list[Step]:
         """What is computed from a column, nearest first; with ``indirect`` also what it decides."""
-        return self._steps(self.find(node, column), self._arcs_down, depth, indirect)
+        return self._steps(self.find(node, column), self.arcs_down, depth, indirect)
 
     def reach(self, node: str, column: str, *, indirect: bool = True) -> frozenset[Column]:
         """All columns, and rows of nodes, that a column has an influence on."""
         start = self.find(node, column)
-        return frozenset(self._walk(start, self._arcs_down, None, indirect))
+        return frozenset(self._walk(start, self.arcs_down, None, indirect))
 
     def feeding_nodes(self, node: str, column: str) -> frozenset[str]:
         """The nodes that feed a column's value or decide its rows, its own node among them."""
         start = self.find(node, column)
-        found = self._walk(start, self._arcs_up, None, True)
+        found = self._walk(start, self.arcs_up, None, True)
         return frozenset({node, *(unique_id for unique_id, _ in found)})
 
     def _steps(
@@ -200,7 +185,8 @@ class ColumnGraph:
                     queue.appendleft((other, far))
         return found
 
-    def _arcs_up(self, column: Column, indirect: bool) -> Iterator[Arc]:
+    def arcs_up(self, column: Column, indirect: bool) -> Iterator[Arc]:
+        """One step against the flow: (column, edges, how many nodes away)."""
         node, name = column
         yield from _grouped(self._into.get(column, ()), _source_of, indirect)
         if not indirect:
@@ -208,11 +194,11 @@ class ColumnGraph:
         if name is not None:
             yield (node, None), (), 0
         else:
-            lineage = self._nodes.get(node)
-            for parent in lineage.inputs if lineage is not None else ():
+            for parent in self._parents.get(node, ()):
                 yield (parent, None), (), 1
 
-    def _arcs_down(self, column: Column, indirect: bool) -> Iterator[Arc]:
+    def arcs_down(self, column: Column, indirect: bool) -> Iterator[Arc]:
+        """One step with the flow: (column, edges, how many nodes away)."""
         node, name = column
         if name is not None:
             yield from _grouped(self._out_of.get(column, ()), _target_of, indirect)
@@ -224,48 +210,8 @@ class ColumnGraph:
 
     @cached_property
     def cycles(self) -> tuple[Cycle, ...]:
-        """Columns that depend on themselves, by whatever kind of edge; largest cycle each."""
-        found = []
-        for component in self._components():
-            nodes = {node for node, _ in component}
-            lagged = any(self._is_materialized(node) for node in nodes)
-            kind = CycleKind.FEEDBACK if lagged else CycleKind.ERROR
-            columns = sorted(component, key=lambda c: (c[0], c[1] or ""))
-            found.append(Cycle(tuple(columns), kind))
-        return tuple(sorted(found, key=lambda c: [(n, x or "") for n, x in c.columns]))
-
-    def _components(self) -> list[set[Column]]:
-        import networkx  # Loading it takes longer than most answers.
-
-        tables: networkx.DiGraph[str] = networkx.DiGraph()
-        for (node, _), edges in self._into.items():
-            tables.add_edges_from((edge.from_node, node) for edge in edges)
-        found: list[set[Column]] = []
-        for nodes in networkx.strongly_connected_components(tables):
-            if len(nodes) == 1 and not tables.has_edge(*(tuple(nodes) * 2)):
-                continue
-            graph: networkx.DiGraph[Column] = networkx.DiGraph()
-            for start in self._all_columns(nodes):
-                for other, _, _ in self._arcs_down(start, True):
-                    if other[0] in nodes:
-                        graph.add_edge(start, other)
-            for component in networkx.strongly_connected_components(graph):
-                only = next(iter(component))
-                if len(component) > 1 or graph.has_edge(only, only):
-                    found.append(component)
-        return found
-
-    def _all_columns(self, nodes: Iterable[str]) -> Iterator[Column]:
-        for node in nodes:
-            yield node, None
-            for name in self._columns.get(node, ()):
-                yield node, name
-
-    def _is_materialized(self, unique_id: str) -> bool:
-        node = self._project.nodes.get(unique_id)
-        if node is None:
-            return False
-        return node.resource_type == "seed" or node.materialized in MATERIALIZED
+        """Columns that depend on themselves, by whatever kind of edge, each with its kind."""
+        return find_cycles(self, self._project)
 
 
 def _source_of(edge: Edge) -> Column:

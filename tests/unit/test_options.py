@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lineage_post.errors import OptionError
+from lineage_post.options import (
+    Options,
+    gather_options,
+    options_from_mapping,
+    project_variables,
+)
+from lineage_post.vocabulary import ExposureMode
+
+
+def test_without_settings_the_defaults_stand() -> None:
+    assert gather_options() == Options()
+
+
+def test_flags_go_before_the_environment_and_that_before_vars() -> None:
+    variables = {"strict": True, "exposures": "leaf", "batch_bytes": 1}
+    environ = {"LINEAGE_POST_EXPOSURES": "public", "LINEAGE_POST_BATCH_BYTES": "2", "HOME": "/"}
+    options = gather_options(
+        flags={"batch_bytes": 3, "dialect": None}, environ=environ, variables=variables
+    )
+    assert options.strict and options.dialect is None
+    assert options.exposures is ExposureMode.PUBLIC
+    assert options.batch_bytes == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("STRICT", "true", True),
+        ("STRICT", "0", False),
+        ("PROCESSES", "4", 4),
+        ("MASKING_FUNCTIONS", "scramble, pii_hash", ("scramble", "pii_hash")),
+        ("COMMANDS", '{"f": {"inputs": ["a"]}}', {"f": {"inputs": ["a"]}}),
+        ("DIALECT", "tsql", "tsql"),
+        ("EXPOSURES", "none", ExposureMode.NONE),
+        ("STRICT", "", False),
+    ],
+)
+def test_the_environment_holds_text_that_stands_for_each_kind_of_value(
+    name: str, text: str, value: Any
+) -> None:
+    options = gather_options(environ={f"LINEAGE_POST_{name}": text})
+    assert getattr(options, name.lower()) == value
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"nope": 1}, "there is no option 'nope'"),
+        ({"strict": "yes"}, "true or false"),
+        ({"exposures": "all"}, "one of leaf, public, marked, none"),
+        ({"processes": -1}, "whole number"),
+        ({"processes": True}, "whole number"),
+        ({"exclude_packages": "dbt_utils"}, "list of names"),
+        ({"commands": []}, "mapping"),
+        ({"dialect": 1}, "a name"),
+    ],
+)
+def test_a_wrong_value_is_refused_with_the_place_it_stands_in(
+    values: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(OptionError) as caught:
+        options_from_mapping(values, where="vars: lineage_post")
+    assert message in str(caught.value) and "vars: lineage_post" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("STRICT", "maybe"), ("PROCESSES", "two"), ("COMMANDS", "{")]
+)
+def test_a_wrong_environment_variable_is_named(name: str, text: str) -> None:
+    with pytest.raises(OptionError, match=f"LINEAGE_POST_{name}"):
+        gather_options(environ={f"LINEAGE_POST_{name}": text})
+
+
+def test_the_block_of_a_dbt_project_file_is_read(tmp_path: Path) -> None:
+    text = "name: shop\nvars:\n  other: '{{ 1 }}'\n  lineage_post: {strict: true}\n"
+    (tmp_path / "dbt_project.yml").write_text(text, encoding="utf-8")
+    assert project_variables(tmp_path) == {"strict": True}
+
+
+@pytest.mark.parametrize("text", ["name: shop\n", "vars: 1\n", "", "vars: {lineage_post: 1}\n"])
+def test_a_project_without_the_block_has_no_settings(tmp_path: Path, text: str) -> None:
+    (tmp_path / "dbt_project.yml").write_text(text, encoding="utf-8")
+    assert project_variables(tmp_path) == {}
+    assert project_variables(tmp_path / "elsewhere") == {}
+
+
+def test_a_project_file_that_is_no_yaml_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "dbt_project.yml").write_text("a: [", encoding="utf-8")
+    with pytest.raises(OptionError, match="not readable"):
+        project_variables(tmp_path)
