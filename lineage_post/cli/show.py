@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -120,7 +121,7 @@ class Walk:
         tree = Tree(f"{self._title()} [quiet]{title}[/]", guide_style="quiet")
         Branches(self.lineage, is_up, depth, self.indirect).draw(tree, self.node, self.column)
         if not tree.children:
-            tree.add(f"[quiet]{self._nothing(is_up)}[/]")
+            tree.add(f"[quiet]{console.marked(self._nothing(is_up))}[/]")
         console.say(tree)
 
     def _title(self) -> str:
@@ -140,8 +141,8 @@ class Walk:
         kind = self.node.split(".", 1)[0]
         if kind in ("seed", "source", "external"):
             return "data from outside the project"
-        is_chosen = any(self.lineage.graph.edges_into(self.node, self.column))
-        return "no column's value, but is decided" if is_chosen else "no column: a constant"
+        expression = column.expression if column else None
+        return f"no column's value: {wording.shortened(expression or 'a constant')}"
 
     def _show_deciding(self) -> None:
         """What decides the column's branch or window, and the rows: once, not on every branch."""
@@ -164,23 +165,33 @@ class Walk:
         return ", ".join(names) + more
 
     def _impact(self) -> str:
+        """What a change of the column does, counted, over all steps down."""
         graph = self.lineage.graph
-        values = graph.downstream(self.node, self.column)
-        columns = {(s.node, s.column) for s in values}
+        values = {(s.node, s.column) for s in graph.downstream(self.node, self.column)}
+        consumers = {node for node, _ in values if self._kind(node) == "exposure"}
+        columns = {(node, name) for node, name in values if node not in consumers}
         nodes = {node for node, _ in columns}
-        reached = {node for node, _ in graph.reach(self.node, self.column)} - {self.node}
-        rows = len(reached - nodes)
-        said = (
-            f"[bold]A change of it[/] changes {wording.plural(len(columns), 'column')} in "
-            f"{wording.plural(len(nodes), 'node')}"
-        )
-        if rows:
-            said += f", decides rows, branches or windows in {wording.plural(rows, 'more node')}"
-        possibly = Counter(unique_id.split(".", 1)[0] for unique_id in self._possibly())
-        if possibly:
-            counted = [wording.plural(n, kind.replace("_", " ")) for kind, n in possibly.items()]
-            said += f", and may affect {', '.join(counted)}"
-        return f"{said}."
+        rows = {node for node, _ in graph.reach(self.node, self.column)} - nodes - {self.node}
+        said = [
+            f"changes {wording.plural(len(columns), 'column')} in {self._counted(nodes)}"
+            * bool(nodes),
+            f"shows in {self._counted(consumers)}" * bool(consumers),
+            f"decides rows, branches or windows of {self._counted(rows - consumers)}"
+            * bool(rows - consumers),
+            f"may affect {self._counted(self._possibly())}" * bool(self._possibly()),
+        ]
+        if not any(said):
+            return "[bold]Nothing depends on it.[/]"
+        return f"[bold]A change of it[/] {', '.join(part for part in said if part)}."
+
+    def _counted(self, nodes: Iterable[str]) -> str:
+        """``3 models and 1 exposure``."""
+        kinds = Counter(self._kind(node) for node in nodes)
+        return " and ".join(wording.plural(count, kind) for kind, count in sorted(kinds.items()))
+
+    def _kind(self, unique_id: str) -> str:
+        node = self.lineage.project.nodes.get(unique_id)
+        return node.resource_type.replace("_", " ") if node else "external relation"
 
     def _possibly(self) -> list[str]:
         """Readers of what is affected whose columns are not known, and all that reads those."""

@@ -1,0 +1,85 @@
+"""The shop, built once by dbt with the hook, and copies of what dbt left in its target folder."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+ROOT = Path(__file__).parents[2]
+LEFT_OUT = shutil.ignore_patterns("target", "logs", "dbt_packages", "*.duckdb", "*.duckdb.wal")
+
+
+@dataclass(frozen=True)
+class Shop:
+    """A copy of integration_project in a folder of its own."""
+
+    folder: Path
+
+    @property
+    def target(self) -> Path:
+        return self.folder / "target"
+
+    def dbt(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """Runs dbt as a user would, in a process of its own."""
+        environment = {
+            **os.environ,
+            "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
+            "DBT_PROFILES_DIR": str(self.folder),
+        }
+        command = [str(Path(sys.executable).with_name("dbt")), "--no-use-colors", *arguments]
+        done = subprocess.run(
+            command, cwd=self.folder, env=environment, capture_output=True, text=True
+        )
+        if check and done.returncode:
+            raise AssertionError(f"dbt {' '.join(arguments)}:\n{done.stdout}\n{done.stderr}")
+        return done
+
+    def query(self, sql: str) -> list[tuple[Any, ...]]:
+        with duckdb.connect(str(self.folder / "shop.duckdb"), read_only=True) as connection:
+            return connection.execute(sql).fetchall()
+
+
+@pytest.fixture(scope="session")
+def built_shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
+    """The shop after `dbt build` and `dbt docs generate`; tests leave it as it is."""
+    shop = Shop(tmp_path_factory.mktemp("shop") / "integration_project")
+    shutil.copytree(ROOT / "integration_project", shop.folder, ignore=LEFT_OUT)
+    packages = shop.folder / "packages.yml"
+    packages.write_text(f"packages:\n  - local: {ROOT.as_posix()}\n", encoding="utf-8")
+    shop.dbt("deps")
+    shop.dbt("build")
+    shop.dbt("docs", "generate")
+    return shop
+
+
+@pytest.fixture
+def shop(built_shop: Shop, tmp_path: Path) -> Shop:
+    """A copy of the built shop that a test may change."""
+    copied = Shop(tmp_path / "shop")
+    shutil.copytree(built_shop.folder, copied.folder, symlinks=True)
+    return copied
+
+
+@pytest.fixture
+def lineage_post(
+    capsys: pytest.CaptureFixture[str],
+) -> Callable[..., tuple[int, str, str]]:
+    """Runs the command line in this process: (exit code, stdout, stderr)."""
+    from lineage_post.cli import run
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        code = run(arguments)
+        streams = capsys.readouterr()
+        return code, streams.out, streams.err
+
+    return call
