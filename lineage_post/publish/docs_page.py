@@ -15,13 +15,14 @@ PLACEHOLDERS = {
     "catalog": '"CATALOG.JSON INLINE DATA"',
 }
 _PANEL = re.compile(rf"{re.escape(START)}.*?{re.escape(END)}\n?", re.DOTALL)
+_END_OF_BODY = re.compile("</body>", re.IGNORECASE)
 
 
 def with_panel(html: str, data: dict[str, Any]) -> str:
     """The page with the panel before ``</body>``; a panel that is there already is replaced."""
     bare = without_panel(html)
-    at = bare.lower().rfind("</body>")
-    at = len(bare) if at < 0 else at
+    ends = [match.start() for match in _END_OF_BODY.finditer(bare)]
+    at = ends[-1] if ends else len(bare)
     return bare[:at] + _panel(data) + bare[at:]
 
 

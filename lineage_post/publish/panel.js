@@ -92,10 +92,12 @@
     var marks = [];
     if (e[2] & MASKED) marks.push(mark("masked", "passes through a hashing or redaction function"));
     if (e[2] & ASSUMED) marks.push(mark("assumed", "more than is certain: the exact columns are not known"));
-    return el("span", "lp-link", [link].concat(marks));
+    return el("span", "lp-link", [link].concat(marks, " "));
   }
 
-  function mark(text, title) { return attributes(el("span", "lp-mark", text), { title: title }); }
+  function mark(text, title) {
+    return el("span", "", [" ", attributes(el("span", "lp-mark", text), { title: title })]);
+  }
 
   function subtype(code) { return data.subtypes[code & 15]; }
   function isDirect(e) { return (e[2] & 15) < 3; }
@@ -251,13 +253,18 @@
 
   // The panel and the manifest beside it come from one invocation, or the page says that they do not.
   function staleness() {
+    var id = metadata().invocation_id;
+    if (!id || !data.invocation || id === data.invocation) return null;
+    return "This lineage was traced from an earlier manifest" +
+      (data.generated ? " (" + data.generated + ")" : "") + ". Run dbt docs generate again to refresh it.";
+  }
+
+  // What the site's manifest says of itself; undefined while it loads, empty where the site hides it.
+  function metadata() {
     try {
       var project = angular.element(document.body).injector().get("project");
-      var id = project.files.manifest.metadata.invocation_id;
-      if (!id || !data.invocation || id === data.invocation) return null;
-      return "This lineage was traced from an earlier manifest" +
-        (data.generated ? " (" + data.generated + ")" : "") + ". Run dbt docs generate again to refresh it.";
-    } catch (error) { return null; }
+      return project.files.manifest.metadata;
+    } catch (error) { return {}; }
   }
 
   function everyRow(n) {
@@ -338,6 +345,7 @@
     tidy();
     var anchor = document.getElementById("columns"), old = document.getElementById("lineage-post-panel");
     var n = current();
+    if (metadata() === undefined) return;
     if (!anchor || n === undefined) { if (old) old.remove(); return; }
     if (old && old.dataset.node === String(n)) return;
     if (old) old.remove();

@@ -96,6 +96,11 @@ def test_the_page_gets_the_panel_once_and_gives_it_back() -> None:
     assert once.count('id="lineage-post-data"') == 1
 
 
+def test_letters_that_grow_in_lower_case_do_not_move_the_panel() -> None:
+    html = with_panel("<body>İİİ</body></html>", panel_data(shop()))
+    assert html.startswith("<body>İİİ<!--") and html.endswith("</body></html>")
+
+
 def test_a_later_run_replaces_the_panel() -> None:
     first = with_panel(PAGE, panel_data(shop()))
     later = with_panel(first, panel_data(make_lineage({STG: ["other"]})))
