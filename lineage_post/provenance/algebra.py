@@ -96,5 +96,3 @@ class Counts:
 def or_one(algebra: Algebra, annotation: exp.Expr) -> exp.Expr:
     """``annotation``, or one where it is NULL: an outer join or a subquery found nothing."""
     return coalesce(annotation, algebra.one())
-
-

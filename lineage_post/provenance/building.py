@@ -10,13 +10,66 @@ from sqlglot import exp
 ANNOTATION = "_p"
 
 AGGREGATE_NAMES = frozenset(
-    "LIST FIRST LAST ANY_VALUE STRING_AGG ARG_MAX ARG_MIN MAX_BY MIN_BY GROUPING BOOL_OR BOOL_AND"
-    " MODE HISTOGRAM PRODUCT APPROX_COUNT_DISTINCT GROUP_CONCAT ENTROPY FSUM FAVG KURTOSIS SKEWNESS"
-    " MAD ARBITRARY EVERY LISTAGG JSON_AGG JSONB_AGG JSON_OBJECT_AGG JSONB_OBJECT_AGG XMLAGG"
-    " JSON_GROUP_ARRAY JSON_GROUP_OBJECT ARRAY_AGG REGR_SLOPE REGR_INTERCEPT BIT_AND BIT_OR BIT_XOR"
-    " SUM_NO_OVERFLOW SUMKAHAN FAVG KAHAN_SUM GEOMEAN GEOMETRIC_MEAN BITSTRING_AGG RANGE_AGG"
-    " RANGE_INTERSECT_AGG APPROX_QUANTILE QUANTILE QUANTILE_CONT QUANTILE_DISC"
-    " RESERVOIR_QUANTILE APPROX_TOP_K ARG_MAX_NULL ARG_MIN_NULL MAP_AGG OBJECT_AGG".split()
+    [
+        "LIST",
+        "FIRST",
+        "LAST",
+        "ANY_VALUE",
+        "STRING_AGG",
+        "ARG_MAX",
+        "ARG_MIN",
+        "MAX_BY",
+        "MIN_BY",
+        "GROUPING",
+        "BOOL_OR",
+        "BOOL_AND",
+        "MODE",
+        "HISTOGRAM",
+        "PRODUCT",
+        "APPROX_COUNT_DISTINCT",
+        "GROUP_CONCAT",
+        "ENTROPY",
+        "FSUM",
+        "FAVG",
+        "KURTOSIS",
+        "SKEWNESS",
+        "MAD",
+        "ARBITRARY",
+        "EVERY",
+        "LISTAGG",
+        "JSON_AGG",
+        "JSONB_AGG",
+        "JSON_OBJECT_AGG",
+        "JSONB_OBJECT_AGG",
+        "XMLAGG",
+        "JSON_GROUP_ARRAY",
+        "JSON_GROUP_OBJECT",
+        "ARRAY_AGG",
+        "REGR_SLOPE",
+        "REGR_INTERCEPT",
+        "BIT_AND",
+        "BIT_OR",
+        "BIT_XOR",
+        "SUM_NO_OVERFLOW",
+        "SUMKAHAN",
+        "FAVG",
+        "KAHAN_SUM",
+        "GEOMEAN",
+        "GEOMETRIC_MEAN",
+        "BITSTRING_AGG",
+        "RANGE_AGG",
+        "RANGE_INTERSECT_AGG",
+        "APPROX_QUANTILE",
+        "QUANTILE",
+        "QUANTILE_CONT",
+        "QUANTILE_DISC",
+        "RESERVOIR_QUANTILE",
+        "APPROX_TOP_K",
+        "ARG_MAX_NULL",
+        "ARG_MIN_NULL",
+        "MAP_AGG",
+        "OBJECT_AGG",
+    ]
 )
 #: Classes sqlglot files under aggregates that only a window may call.
 WINDOW_ONLY = (
@@ -98,6 +151,12 @@ def coalesce(expression: exp.Expr, default: exp.Expr) -> exp.Expr:
 
 def when(condition: exp.Expr, then: exp.Expr, other: exp.Expr) -> exp.Expr:
     return exp.Case().when(condition.copy(), then).else_(other)
+
+
+def names_of(query: exp.Expr) -> list[str]:
+    """The output names of a query."""
+    assert isinstance(query, exp.Query)
+    return list(query.named_selects)
 
 
 def unwrapped(query: exp.Expr) -> exp.Expr:

@@ -20,6 +20,7 @@ from lineage_post.provenance.building import (
     column,
     concat,
     derived,
+    names_of,
     number,
     scalar,
     text,
@@ -127,9 +128,7 @@ def _of_column(rw: Rewriter, node: exp.Column, frame: Frame) -> exp.Expr | None:
         names = _renamed(source)
         if names:
             return None
-        return concat(
-            [column(ANNOTATION, node.table), text(f".{len(node.name)}:{node.name}")]
-        )
+        return concat([column(ANNOTATION, node.table), text(f".{len(node.name)}:{node.name}")])
     position = _position(rw, node, source)
     return None if position is None else column(f"_c{position}", node.table)
 
@@ -146,7 +145,7 @@ def _position(rw: Rewriter, node: exp.Column, source: exp.Expr | None) -> int | 
         query = source.this.this
     if query is None or source is None:
         return None
-    outputs = [name.lower() for name in names or query.named_selects]
+    outputs = [name.lower() for name in names or names_of(query)]
     renamed = _renamed(source)
     outputs[: len(renamed)] = renamed
     wanted = node.name.lower()
@@ -227,9 +226,7 @@ def add_to_group_side(
         side.select(aliased(cell or unknown(), f"_c{position}"), copy=False)
 
 
-def _of_pick(
-    rw: Rewriter, node: exp.Expr, keys: list[exp.Expr], frame: Frame
-) -> exp.Expr | None:
+def _of_pick(rw: Rewriter, node: exp.Expr, keys: list[exp.Expr], frame: Frame) -> exp.Expr | None:
     """``case when v = max(v) over (partition by <keys>) then <cell of v> end``."""
     core = node.unnest()
     while isinstance(core, exp.Cast):

@@ -1,11 +1,11 @@
 """WHERE, ON and HAVING: the witnesses that subqueries in a condition bring.
 
-    exists (select 1 from b where b.k = a.k)  -> coalesce((select plus(b._p) from b where ...), one)
-    x or exists (...)                         -> (case when x then one else zero end
-                                                  + case when exists (...) then <its rows> else zero end)
-    not exists (...)                          -> nothing, and a note
-    exists (select 1 from b)                  -> a gate: the same for every row
-    x in (select y from b)                    -> a gate per value of x
+exists (select 1 from b where b.k = a.k)  -> coalesce((select plus(b._p) from b where ...), one)
+x or exists (...)                         -> (case when x then one else zero end
+                                              + case when exists (...) then <its rows> else zero end)
+not exists (...)                          -> nothing, and a note
+exists (select 1 from b)                  -> a gate: the same for every row
+x in (select y from b)                    -> a gate per value of x
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from lineage_post.provenance.building import (
     aliased,
     column,
     derived,
+    names_of,
     output,
     scalar,
     subqueries,
@@ -171,7 +172,7 @@ def inline(
     from lineage_post.provenance import sources
 
     tests = tests or []
-    if _is_flat(query, grouped_too=not tests):
+    if isinstance(query, exp.Select) and _is_flat(query, grouped_too=not tests):
         rows = sources.rows(rw, query)
         select = rows.skeleton.select(rw.algebra.plus(rw.algebra.times(rows.factors)))
         for (operator, value), item in zip(tests, query.expressions, strict=False):
@@ -181,14 +182,14 @@ def inline(
     alias = rw.fresh("s")
     annotated = derived(rw.query(query), alias)
     select = exp.select(rw.algebra.plus(column(ANNOTATION, alias))).from_(annotated)
-    for (operator, value), name in zip(tests, query.named_selects, strict=False):
+    for (operator, value), name in zip(tests, names_of(query), strict=False):
         select = select.where(operator(this=value.copy(), expression=output(name, alias)))
     return scalar(select)
 
 
-def _is_flat(query: exp.Expr, *, grouped_too: bool) -> bool:
+def _is_flat(query: exp.Select, *, grouped_too: bool) -> bool:
     """Does a row of the query stand for one row of its FROM (or one group for all of them)?"""
-    if not isinstance(query, exp.Select) or query.args.get("from_") is None:
+    if query.args.get("from_") is None:
         return False
     clauses = ("group", "having", "qualify", "limit", "offset", "distinct")
     if any(query.args.get(key) for key in clauses):
@@ -203,7 +204,7 @@ def _side(rw: Rewriter, query: exp.Expr) -> exp.Expr:
     """The rows of a subquery, annotated, as a side query without keys."""
     from lineage_post.provenance import sources
 
-    if _is_flat(query, grouped_too=True):
+    if isinstance(query, exp.Select) and _is_flat(query, grouped_too=True):
         rows = sources.rows(rw, query)
         return rows.skeleton.select(aliased(rw.algebra.times(rows.factors), ANNOTATION))
     alias = rw.fresh("s")
@@ -213,6 +214,6 @@ def _side(rw: Rewriter, query: exp.Expr) -> exp.Expr:
 def _keyed_side(rw: Rewriter, query: exp.Expr) -> exp.Expr:
     """The rows of a subquery, annotated, with its outputs as keys."""
     alias = rw.fresh("s")
-    names = query.named_selects
+    names = names_of(query)
     keys = [aliased(output(name, alias), f"_k{n}") for n, name in enumerate(names, 1)]
     return exp.select(*keys, column(ANNOTATION, alias)).from_(derived(rw.query(query), alias))

@@ -10,8 +10,8 @@ from typing import Any
 from sqlglot import exp
 
 from lineage_post.errors import LineageError
-from lineage_post.provenance.building import aliased, column, derived, text
-from lineage_post.provenance.gates import Gate, GateKind
+from lineage_post.provenance.building import aliased, column, derived, names_of, text
+from lineage_post.provenance.gates import Gate, GateKind, Term
 from lineage_post.provenance.identity import INTEGER_TYPES, TEXT_TYPES, is_bare, key_text, part
 from lineage_post.provenance.identity import token as token_sql
 from lineage_post.provenance.polynomial import (
@@ -71,6 +71,8 @@ class Expansion:
     terms: dict[tuple[Token, int], TermSum] = field(default_factory=dict)
     #: Gates that should have had rows and had none: the data changed in between, or is volatile.
     lost: list[Token] = field(default_factory=list)
+    #: Only some of the rows were taken.
+    is_cut: bool = False
 
     def leaves(self, polynomial: Polynomial) -> set[Token]:
         """The source rows ``polynomial`` uses, gates opened."""
@@ -90,19 +92,30 @@ class Expansion:
 
 
 class Expander:
-    """Runs side queries for one rewritten query. ``limit`` bounds the rows they may give."""
+    """Runs side queries for one rewritten query.
+
+    ``limit`` bounds the rows they may give together; ``cut`` takes that many and says so, where
+    else TooManyRows is raised.
+    """
 
     def __init__(
-        self, gates: Mapping[str, Gate], run: Run, dialect: str, *, limit: int = 10_000
+        self,
+        gates: Mapping[str, Gate],
+        run: Run,
+        dialect: str,
+        *,
+        limit: int = 10_000,
+        cut: bool = False,
     ) -> None:
         self._gates = gates
         self._run = run
         self._dialect = dialect
         self._left = limit
         self._limit = limit
+        self._cut = cut
         self.expansion = Expansion()
         self._raw_cells: dict[tuple[Token, int], set[str]] = {}
-
+        self._terms: dict[tuple[Token, Term], list[tuple[Any, Polynomial]]] = {}
 
     def expand(self, polynomials: Iterable[Polynomial]) -> Expansion:
         """Open every gate that ``polynomials`` reach. Raises TooManyRows."""
@@ -117,6 +130,11 @@ class Expander:
                 for start in range(0, len(asked), BATCH):
                     opened = self._open(self._gates[name], asked[start : start + BATCH])
                     pending |= {t for p in opened for t in tokens(p) if t.is_gate}
+        for (token, term), values in self._terms.items():
+            self.expansion.terms[token, term.output] = TermSum(
+                term.function, term.distinct, tuple(values)
+            )
+        self._terms.clear()
         return self.expansion
 
     def cells_of(self, written: str | None) -> frozenset[Cell]:
@@ -143,7 +161,8 @@ class Expander:
         for token in asked:
             factors = [add(rows) if rows else ONE for rows in (side[token] for side in sides)]
             polynomial = multiply(factors)
-            if gate.types and not all(side[token] for side in sides):
+            is_lost = gate.types and not all(side[token] for side in sides)
+            if is_lost and not self.expansion.is_cut:
                 self.expansion.lost.append(token)
             self.expansion.gates[token] = polynomial
             opened.append(polynomial)
@@ -181,12 +200,7 @@ class Expander:
     ) -> None:
         for term, value in zip(gate.terms, extras, strict=False):
             if value is not None:
-                where = (token, term.output)
-                known = self.expansion.terms.get(where)
-                earlier = known.terms if known else ()
-                self.expansion.terms[where] = TermSum(
-                    term.function, term.distinct, (*earlier, (value, polynomial))
-                )
+                self._terms.setdefault((token, term), []).append((value, polynomial))
         for output, written in enumerate(extras[len(gate.terms) :], 1):
             if written:
                 self._raw_cells.setdefault((token, output), set()).add(written)
@@ -208,24 +222,25 @@ class Expander:
         is_placed = gate.kind in (GateKind.UP_TO, GateKind.FROM)
         outputs.append(column("_pos", "_g") if is_placed else aliased(exp.null(), "_pos"))
         outputs += [column(f"_v{term.output}", "_g") for term in gate.terms]
-        named = set(side.named_selects)
-        outputs += [
-            column(f"_c{n}", "_g") for n in range(1, gate.outputs + 1) if f"_c{n}" in named
-        ]
+        named = set(names_of(side))
+        outputs += [column(f"_c{n}", "_g") for n in range(1, gate.outputs + 1) if f"_c{n}" in named]
         statement = exp.select(*outputs).from_(derived(side.copy(), "_g"))
         if keys:
             asked = [types[k] for k in keys]
             columns = [column(f"_k{k + 1}", "_g") for k in keys]
-            statement = statement.where(_is_any(columns, asked, owners, self._dialect))
+            statement = statement.where(is_any(columns, asked, owners, self._dialect))
         statement = statement.limit(self._left + 1)
-        rows = self._run(_lifted(statement))
+        rows = self._run(lifted(statement))
+        if len(rows) > self._left:
+            if not self._cut:
+                raise TooManyRows(self._limit)
+            self.expansion.is_cut = True
+            rows = rows[: self._left]
         self._left -= len(rows)
-        if self._left < 0:
-            raise TooManyRows(self._limit)
         return rows
 
 
-def _lifted(statement: exp.Select) -> exp.Select:
+def lifted(statement: exp.Select) -> exp.Select:
     """``statement`` with the WITH of its derived table in front: every engine takes that."""
     inner = statement.args["from_"].this.this
     clause = inner.args.get("with_")
@@ -274,7 +289,7 @@ def _is_in_place(gate: Gate, token: Token, position: Any) -> bool:
     return True
 
 
-def _is_any(
+def is_any(
     columns: list[exp.Expr],
     types: list[exp.DataType | None],
     wanted: Iterable[tuple[str | None, ...]],

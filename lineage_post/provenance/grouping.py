@@ -6,6 +6,7 @@ aggregate over the annotations is computed beside the others.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
@@ -18,9 +19,9 @@ from lineage_post.provenance.building import (
     column,
     derived,
     is_aggregate,
+    names_of,
     output,
     subqueries,
-
     when,
     windows_and_aggregates,
 )
@@ -31,7 +32,13 @@ if TYPE_CHECKING:
 
 #: Aggregates to which a NULL argument adds nothing.
 SKIP_NULLS = (exp.Sum, exp.Avg, exp.Min, exp.Max, exp.Stddev, exp.StddevSamp, exp.Variance)
-TERM_FUNCTIONS = {exp.Sum: "sum", exp.Count: "count", exp.Avg: "avg", exp.Min: "min", exp.Max: "max"}
+TERM_FUNCTIONS: Mapping[type[exp.Expr], str] = {
+    exp.Sum: "sum",
+    exp.Count: "count",
+    exp.Avg: "avg",
+    exp.Min: "min",
+    exp.Max: "max",
+}
 
 
 def is_grouped(select: exp.Select) -> bool:
@@ -242,9 +249,7 @@ def distinct(rw: Rewriter, select: exp.Select) -> exp.Expr:
     return rw.tail(select, summed, names)
 
 
-def sum_by_outputs(
-    rw: Rewriter, source: exp.Expr, alias: str, names: list[str]
-) -> exp.Select:
+def sum_by_outputs(rw: Rewriter, source: exp.Expr, alias: str, names: list[str]) -> exp.Select:
     """``select <outputs>, plus(_p) from source group by <outputs>``."""
     outputs = [output(name, alias) for name in names]
     named = [aliased(o.copy(), name, quoted=True) for o, name in zip(outputs, names, strict=True)]
@@ -276,9 +281,7 @@ def over_outputs(
 def keyed_side(rw: Rewriter, query: exp.Expr, outputs: int) -> exp.Expr:
     """``query`` annotated, its outputs as the keys of a side query."""
     alias = rw.fresh("y")
-    names = query.named_selects[:outputs]
+    names = names_of(query)[:outputs]
     keys = [aliased(output(name, alias), f"_k{n}") for n, name in enumerate(names, 1)]
     extra = [column(name, alias) for name in rw.extra_names(outputs)]
     return exp.select(*keys, *extra).from_(derived(rw.query(query), alias))
-
-

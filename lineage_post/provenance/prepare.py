@@ -19,16 +19,29 @@ from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.schema import MappingSchema
 
-from lineage_post.provenance.building import windows_and_aggregates
+from lineage_post.provenance.building import names_of, windows_and_aggregates
 from lineage_post.provenance.refusal import Refusal, refuse
 from lineage_post.provenance.relations import BaseTable, Relations, View
 from lineage_post.provenance.scopes import resolved_columns
 
 VOLATILE = frozenset(
-    "random rand uuid gen_random_uuid uuid_generate_v4 newid nextval setseed uuidv4 uuidv7".split()
+    [
+        "random",
+        "rand",
+        "uuid",
+        "gen_random_uuid",
+        "uuid_generate_v4",
+        "newid",
+        "nextval",
+        "setseed",
+        "uuidv4",
+        "uuidv7",
+    ]
 )
 CLOCKS = (exp.CurrentTimestamp, exp.CurrentDate, exp.CurrentTime, exp.CurrentDatetime)
-CLOCK_NAMES = frozenset("now getdate sysdate clock_timestamp today current_localtimestamp".split())
+CLOCK_NAMES = frozenset(
+    ["now", "getdate", "sysdate", "clock_timestamp", "today", "current_localtimestamp"]
+)
 
 
 @dataclass(slots=True)
@@ -72,7 +85,7 @@ def prepare(sql: str, dialect: str, relations: Relations) -> Prepared:
     notes: dict[str, None] = {}
     _refuse_operators(body)
     resolver = _Resolver(dialect, relations)
-    names = tuple(body.named_selects)
+    names = tuple(names_of(body))
     resolver.resolve(body, {})
     for query in [body, *(cte.query for cte in resolver.ctes.values())]:
         _note_volatile(query, dialect, notes)
@@ -173,6 +186,7 @@ class _Resolver:
 
     def _table(self, node: exp.Table, scope: Mapping[str, str]) -> None:
         if not isinstance(node.this, exp.Identifier):
+            self._call(node)
             return
         name = node.name
         if not node.alias:
@@ -191,13 +205,26 @@ class _Resolver:
         relation = self.relations.find(parts)
         if isinstance(relation, View):
             return self._view(relation, node)
-        known = relation or BaseTable(".".join(parts))
-        if known.name not in self._internal:
+        return self._base(relation or BaseTable(".".join(parts)), node, node.name)
+
+    def _base(self, relation: BaseTable, node: exp.Table, name: str) -> str:
+        if relation.name not in self._internal:
             internal = f"_r{len(self._internal) + 1}"
-            self._internal[known.name] = internal
+            self._internal[relation.name] = internal
             written = exp.Table(**{k: node.args.get(k) for k in ("this", "db", "catalog")}).copy()
-            self.bases[internal] = Base(known, written, self._label(node.name))
-        return self._internal[known.name]
+            self.bases[internal] = Base(relation, written, self._label(name))
+        return self._internal[relation.name]
+
+    def _call(self, node: exp.Table) -> None:
+        """A table function whose columns are known is read like a table."""
+        relation = self.relations.find_call(node.this.sql(self.dialect))
+        if relation is None:
+            return
+        internal = self._base(relation, node, relation.name.rsplit(".", 1)[-1])
+        if not node.alias:
+            alias = exp.to_identifier(self.bases[internal].label)
+            node.set("alias", exp.TableAlias(this=alias))
+        node.set("this", exp.to_identifier(internal))
 
     def _label(self, name: str) -> str:
         label = re.sub(r"\W", "_", name)
@@ -235,9 +262,7 @@ def _rename_clashes(prepared: Prepared) -> None:
         for table in [t for query in queries for t in query.find_all(exp.Table)]:
             if table.name == name and not table.db:
                 table.set("this", exp.to_identifier(new))
-        prepared.ctes = {
-            (new if key == name else key): cte for key, cte in prepared.ctes.items()
-        }
+        prepared.ctes = {(new if key == name else key): cte for key, cte in prepared.ctes.items()}
         prepared.ctes[new].name = new
 
 
@@ -287,7 +312,7 @@ def _cte_node(cte: Cte) -> exp.CTE:
 
 
 def _schema(prepared: Prepared) -> MappingSchema:
-    mapping: dict[str, dict[str, exp.DataType]] = {}
+    mapping: dict[str, object] = {}
     for internal, base in prepared.bases.items():
         types = {
             _folded(name, prepared.dialect): _data_type(data_type, prepared.dialect)

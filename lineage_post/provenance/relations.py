@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +30,23 @@ class View:
     sql: str
 
 
+class Relations(Protocol):
+    """What a query's names stand for."""
+
+    def find(self, parts: tuple[str, ...]) -> BaseTable | View | None:
+        """The relation that ``parts`` (database, schema, identifier, or fewer) name, or None."""
+
+    def find_call(self, sql: str) -> BaseTable | None:
+        """The relation that a table function such as ``read_csv('x.csv')`` gives, or None."""
+
+
 @dataclass(frozen=True, slots=True)
-class Relations:
+class NamedRelations:
     """Relations by the parts of their names: the full name first, then any unique suffix."""
 
     by_parts: Mapping[tuple[str, ...], BaseTable | View]
 
     def find(self, parts: tuple[str, ...]) -> BaseTable | View | None:
-        """The relation ``parts`` (database, schema, identifier, or fewer) name, or None."""
         if parts in self.by_parts:
             return self.by_parts[parts]
         folded = tuple(part.lower() for part in parts)
@@ -46,6 +56,9 @@ class Relations:
             if _agree(folded, tuple(part.lower() for part in known))
         }
         return next(iter(hits.values())) if len(hits) == 1 else None
+
+    def find_call(self, sql: str) -> BaseTable | None:
+        return None
 
 
 def _agree(asked: tuple[str, ...], known: tuple[str, ...]) -> bool:
@@ -58,10 +71,10 @@ def tables(
     keys: Mapping[str, Iterable[str]] | None = None,
     *,
     stored: bool = True,
-) -> Relations:
+) -> NamedRelations:
     """Relations from ``{dotted name: {column: type}}`` and ``{dotted name: key columns}``."""
     keys = keys or {}
-    return Relations(
+    return NamedRelations(
         {
             tuple(name.split(".")): BaseTable(name, columns, tuple(keys.get(name, ())), stored)
             for name, columns in schema.items()

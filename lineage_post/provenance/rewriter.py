@@ -20,7 +20,7 @@ from sqlglot import exp
 
 from lineage_post.provenance import cells, grouping, setops, sources, windows
 from lineage_post.provenance.algebra import Algebra, Polynomials
-from lineage_post.provenance.building import ANNOTATION, aliased, column, derived, output
+from lineage_post.provenance.building import ANNOTATION, aliased, column, derived, names_of, output
 from lineage_post.provenance.gates import Gate, GateKind, Keys, Term
 from lineage_post.provenance.identity import Identity, identity_of, part, token
 from lineage_post.provenance.prepare import Prepared
@@ -93,7 +93,7 @@ class Rewriter:
             )
             for name, gate in self.gates.items()
         }
-        names = tuple(self.prepared.body.named_selects)
+        names = tuple(names_of(self.prepared.body))
         bases = self.prepared.bases
         identities = {bases[name].label: kind for name, kind in self.identities.items()}
         witnessing = frozenset(self.witnessing)
@@ -195,9 +195,7 @@ class Rewriter:
             self.note("offset: the rows skipped before this one are a condition, not witnesses")
         return select
 
-    def _order_by_outputs(
-        self, node: exp.Expr, select: exp.Select, names: Sequence[str]
-    ) -> None:
+    def _order_by_outputs(self, node: exp.Expr, select: exp.Select, names: Sequence[str]) -> None:
         order = select.args.get("order")
         if order is None:
             return

@@ -54,9 +54,7 @@ def resolved_columns(
             yield from _each(value, frames)
 
 
-def _each(
-    value: object, frames: tuple[Frame, ...]
-) -> Iterator[tuple[exp.Column, exp.Expr | None]]:
+def _each(value: object, frames: tuple[Frame, ...]) -> Iterator[tuple[exp.Column, exp.Expr | None]]:
     for item in value if isinstance(value, list) else [value]:
         if isinstance(item, exp.Expr):
             yield from resolved_columns(item, frames)

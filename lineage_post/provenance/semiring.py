@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from lineage_post.errors import LineageError
-from lineage_post.provenance.polynomial import Constant, Polynomial, Product, Sum, Token
+from lineage_post.provenance.polynomial import Constant, Polynomial, Sum, Token
 
 T = TypeVar("T")
 

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from lineage_post.provenance import cells, grouping
-from lineage_post.provenance.building import ANNOTATION, aliased, column, derived, output, unwrapped
+from lineage_post.provenance.building import (
+    ANNOTATION,
+    aliased,
+    column,
+    derived,
+    names_of,
+    output,
+    unwrapped,
+)
 from lineage_post.provenance.gates import GateKind
 
 if TYPE_CHECKING:
@@ -71,7 +79,7 @@ def _side(rw: Rewriter, side: exp.Expr, names: list[str], node: exp.SetOperation
     if is_plain and not node.args.get("by_name"):
         return annotated
     alias = rw.fresh("w")
-    own = side.named_selects
+    own = names_of(side)
     if node.args.get("by_name"):
         known = {name.lower(): name for name in own}
         outputs = [_or_null(known.get(name.lower()), name, alias) for name in names]

@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from lineage_post.provenance import conditions
 from lineage_post.provenance.algebra import or_one
-from lineage_post.provenance.building import ANNOTATION, column, scalar, subqueries
+from lineage_post.provenance.building import ANNOTATION, column, names_of, scalar, subqueries
 from lineage_post.provenance.identity import row_token
 from lineage_post.provenance.refusal import refuse
 
@@ -142,8 +142,8 @@ class _Reader:
         """Where all columns are renamed, ``as t(a, b)``, ours need names too."""
         alias = source.args.get("alias")
         columns = alias.args.get("columns") if alias is not None else None
-        outputs = len(query.named_selects)
-        if columns and len(columns) == outputs:
+        outputs = len(names_of(query))
+        if alias is not None and columns and len(columns) == outputs:
             extra = [exp.to_identifier(name) for name in self.rw.extra_names(outputs)]
             alias.set("columns", [*columns, *extra])
 
@@ -183,4 +183,3 @@ def _is_bracketed_join(node: exp.Expr) -> bool:
 
 
 _NO_IDENTITY = "rows of a table function, VALUES or UNNEST have no identity of their own"
-

@@ -1,0 +1,159 @@
+"""A connection that only reads: DuckDB by its file, Postgres by a driver's connection, dbt's adapter.
+
+Nothing is created in the warehouse; every statement has a time limit and a row limit.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from sqlglot import exp
+
+from lineage_post.errors import LineageError
+
+Row = Sequence[Any]
+
+
+class Connection(Protocol):
+    """What asking needs of a warehouse."""
+
+    dialect: str
+
+    def rows(self, statement: exp.Expr) -> list[Row]:
+        """The rows of a query. Raises LineageError with what the engine said."""
+
+
+class QueryFailed(LineageError):
+    """The engine refused a statement, or it took too long."""
+
+    def __init__(self, error: Exception, sql: str) -> None:
+        first = str(error).strip().split("\n", 1)[0]
+        super().__init__(f"The warehouse refused a query: {first}")
+        self.sql = sql
+
+
+@dataclass(slots=True)
+class DuckDb:
+    """A DuckDB connection (``duckdb.DuckDBPyConnection``)."""
+
+    raw: Any
+    timeout: float = 60.0
+    dialect: str = "duckdb"
+
+    def rows(self, statement: exp.Expr) -> list[Row]:
+        sql = statement.sql(self.dialect)
+        timer = threading.Timer(self.timeout, self.raw.interrupt)
+        timer.start()
+        try:
+            return list(self.raw.execute(sql).fetchall())
+        except Exception as error:
+            raise QueryFailed(error, sql) from error
+        finally:
+            timer.cancel()
+
+
+@dataclass(slots=True)
+class Postgres:
+    """A DB-API connection to Postgres or Redshift (psycopg2 or psycopg); rolled back after use."""
+
+    raw: Any
+    timeout: float = 60.0
+    dialect: str = "postgres"
+
+    def __post_init__(self) -> None:
+        with self.raw.cursor() as cursor:
+            cursor.execute("set default_transaction_read_only = on")
+            cursor.execute(f"set statement_timeout = {int(self.timeout * 1000)}")
+        self.raw.commit()
+
+    def rows(self, statement: exp.Expr) -> list[Row]:
+        sql = statement.sql(self.dialect)
+        try:
+            with self.raw.cursor() as cursor:
+                cursor.execute(sql)
+                found = list(cursor.fetchall())
+            self.raw.rollback()
+        except Exception as error:
+            self.raw.rollback()
+            raise QueryFailed(error, sql) from error
+        return found
+
+
+@dataclass(slots=True)
+class Adapter:
+    """Any warehouse, by a function that runs one SELECT and gives its rows: dbt's adapter."""
+
+    run: Callable[[str], Sequence[Row]]
+    dialect: str
+
+    def rows(self, statement: exp.Expr) -> list[Row]:
+        sql = statement.sql(self.dialect)
+        try:
+            return list(self.run(sql))
+        except LineageError:
+            raise
+        except Exception as error:
+            raise QueryFailed(error, sql) from error
+
+
+def open_duckdb(
+    path: str, *, timeout: float = 60.0, settings: Mapping[str, Any] | None = None
+) -> DuckDb:
+    """A DuckDB file, opened read-only. Raises LineageError where that is not possible."""
+    try:
+        import duckdb
+    except ImportError as error:
+        raise LineageError("The Python package duckdb is missing.") from error
+    try:
+        raw = duckdb.connect(path, read_only=path != ":memory:", config=dict(settings or {}))
+    except Exception as error:
+        first = str(error).split("\n", 1)[0]
+        hint = "Another process may hold it; or use dbt run-operation lineage_post.why."
+        raise LineageError(f"The DuckDB file cannot be opened: {first}", hint=hint) from error
+    return DuckDb(raw, timeout)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What the warehouse knows of a relation: its columns in order, and whether it is a table."""
+
+    columns: Mapping[str, str]
+    is_table: bool
+
+
+def describe(
+    connection: Connection, names: Sequence[tuple[str, ...]]
+) -> dict[tuple[str, ...], Stored]:
+    """What the information schema says of relations named by (database, schema, identifier)."""
+    found: dict[tuple[str, ...], Stored] = {}
+    schemas = sorted({parts[-2] for parts in names if len(parts) > 1})
+    if not schemas:
+        return found
+    wanted = {tuple(p.lower() for p in parts[-2:]): parts for parts in names if len(parts) > 1}
+    types: dict[tuple[str, str], str] = {}
+    columns: dict[tuple[str, str], dict[str, str]] = {}
+    listed = exp.In(
+        this=exp.column("table_schema"), expressions=[exp.Literal.string(s) for s in schemas]
+    )
+    tables = exp.select("table_schema", "table_name", "table_type")
+    for schema, name, kind in connection.rows(_of(tables, "tables", listed)):
+        types[schema.lower(), name.lower()] = kind
+    selected = exp.select("table_schema", "table_name", "column_name", "data_type")
+    ordered = _of(selected, "columns", listed).order_by(
+        "table_schema", "table_name", "ordinal_position"
+    )
+    for schema, name, column, data_type in connection.rows(ordered):
+        columns.setdefault((schema.lower(), name.lower()), {})[column] = data_type
+    for key, parts in wanted.items():
+        if key in columns:
+            is_table = types.get((key[0], key[1])) == "BASE TABLE"
+            found[parts] = Stored(columns[key[0], key[1]], is_table)
+    return found
+
+
+def _of(select: exp.Select, view: str, condition: exp.Expr) -> exp.Select:
+    table = exp.table_(view, db="information_schema")
+    return select.from_(table).where(condition.copy())

@@ -1,0 +1,218 @@
+"""Walks from a row of a model to the rows it comes from, step by step through stored tables.
+
+Views and ephemeral models are read through. Each step says whether the model's SQL, run on what it
+reads now, still gives the stored row; a model that is refused is a leaf, never the end of the
+answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sqlglot import exp
+
+from lineage_post.artifacts import Node
+from lineage_post.lineage import Lineage
+from lineage_post.provenance.answer import Explained, Label, Witness
+from lineage_post.provenance.ask import Asker, Question, Values, token_of
+from lineage_post.provenance.connection import Connection
+from lineage_post.provenance.keys import snapshot_key
+from lineage_post.provenance.plan import Plan, make_plan
+from lineage_post.provenance.predicate import checked
+from lineage_post.provenance.project_relations import ProjectRelations
+from lineage_post.provenance.refusal import Refusal
+from lineage_post.provenance.settings import Settings
+from lineage_post.provenance.witnesses import fetch
+
+SqlOf = Callable[[Node], str | None]
+
+
+def compiled_sql(node: Node) -> str | None:
+    """The SQL of a node as the manifest has it."""
+    return node.compiled_code if node.language == "sql" else None
+
+
+class Walker:
+    """Explains rows of a project's models over a connection."""
+
+    def __init__(
+        self,
+        lineage: Lineage,
+        connection: Connection,
+        settings: Settings,
+        *,
+        sql_of: SqlOf = compiled_sql,
+    ) -> None:
+        self.lineage = lineage
+        self.project = lineage.project
+        self.connection = connection
+        self.settings = settings
+        self.sql_of = sql_of
+        self.relations = ProjectRelations(lineage, connection, sql_of)
+        self._askers: dict[str, Asker | Refusal] = {}
+        self._told: dict[tuple[str, str], Explained] = {}
+
+    def why(self, unique_id: str, where: str) -> list[Explained]:
+        """Answers for the rows of a model that fulfil ``where``. Raises Refusal, LineageError."""
+        node = self.project.nodes[unique_id]
+        if self.settings.as_of_now:
+            return self._computed(node, where)
+        table = self.relations.table(unique_id)
+        condition = checked(where, table.columns, self.connection.dialect, names=_names(node))
+        rows = self._stored(node, list(table.columns), condition)
+        return self._explain(node, rows, self.settings.depth)
+
+    # -- rows
+
+    def _stored(self, node: Node, columns: list[str], condition: exp.Expr) -> list[Values]:
+        if node.relation is None:
+            raise Refusal(f"{node.name} has no stored rows", hint="Ask with --as-of-now.")
+        outputs = [exp.column(exp.to_identifier(name, quoted=True)) for name in columns]
+        select = exp.select(*(outputs or [exp.Star()])).from_(_table(node)).where(condition)
+        found = self.connection.rows(select.limit(self.settings.limit))
+        return [dict(zip(columns, row, strict=True)) for row in found]
+
+    def _computed(self, node: Node, where: str) -> list[Explained]:
+        """Recompute the model from the relations ``depth`` steps up, and ask for its rows."""
+        plan = self._plan(node, self._inlined(node))
+        names = list(plan.outputs)
+        condition = checked(where, names, self.connection.dialect, names=_names(node))
+        written = plan.columns()
+        for found in list(condition.find_all(exp.Column)):
+            found.replace(written[found.name].copy())
+        statement = plan.question(condition, []).limit(self.settings.limit)
+        rows = [dict(zip(names, row, strict=True)) for row in self.connection.rows(statement)]
+        question = Question(node.unique_id, rows, self._key(node, plan), computed=True)
+        return Asker(plan, self.connection, self.settings).answer(question)
+
+    def _inlined(self, node: Node) -> set[str]:
+        """The models to read as their SQL: all nearer than ``depth`` steps."""
+        found: set[str] = set()
+        level, steps = {node.unique_id}, 1
+        while level and (self.settings.depth is None or steps < self.settings.depth):
+            parents = {p for n in level for p in self.project.nodes[n].depends_on}
+            level = {
+                p
+                for p in parents - found - {node.unique_id}
+                if p in self.project.nodes and self._has_sql(self.project.nodes[p])
+            }
+            found |= level
+            steps += 1
+        return found
+
+    def _has_sql(self, node: Node) -> bool:
+        return node.resource_type == "model" and self.sql_of(node) is not None
+
+    # -- steps
+
+    def _explain(self, node: Node, rows: list[Values], depth: int | None) -> list[Explained]:
+        asker = self._asker(node)
+        if isinstance(asker, Refusal):
+            return [
+                Explained(node.unique_id, dict(row), Label.REFUSED, refusal=str(asker))
+                for row in rows
+            ]
+        question = Question(node.unique_id, rows, self._key(node, asker.plan))
+        answers = asker.answer(question)
+        for answer in answers:
+            answer.notes = (*answer.notes, *self._remarks(node, asker.plan))
+        if depth is None or depth > 1:
+            self._go_on(asker.plan, answers, None if depth is None else depth - 1)
+        return answers
+
+    def _go_on(self, plan: Plan, answers: list[Explained], depth: int | None) -> None:
+        """Explain the witnesses that are rows of models, all of one relation together."""
+        for label, base in plan.bases.items():
+            node = self.project.nodes.get(base.relation.name)
+            if node is None or not self._is_built(node):
+                continue
+            pending = [
+                witness
+                for answer in answers
+                for witness in answer.witnesses
+                if witness.relation == node.unique_id and not self._known(node, witness)
+            ]
+            tokens = sorted({token_of(witness.token) for witness in pending}, key=str)
+            identity = plan.rewritten.identities[label]
+            found = fetch(self.connection, base, identity, tokens, every_column=True)
+            rows: dict[str, Values] = {str(t): {**k, **v} for t, (k, v, _) in found.items()}
+            self._remember(node, rows, depth)
+            for witness in pending:
+                self._known(node, witness)
+
+    def _known(self, node: Node, witness: Witness) -> bool:
+        witness.why = self._told.get((node.unique_id, witness.token))
+        return witness.why is not None
+
+    def _remember(self, node: Node, rows: Mapping[str, Values], depth: int | None) -> None:
+        columns = list(self.relations.table(node.unique_id).columns)
+        plain = {
+            token: {name: row[name] for name in columns if name in row}
+            for token, row in rows.items()
+        }
+        answers = self._explain(node, list(plain.values()), depth)
+        by_row = {repr(list(answer.row.items())): answer for answer in answers}
+        for token, row in plain.items():
+            self._told[node.unique_id, token] = by_row[repr(list(row.items()))]
+
+    def _is_built(self, node: Node) -> bool:
+        return node.resource_type in ("model", "snapshot")
+
+    # -- plans
+
+    def _asker(self, node: Node) -> Asker | Refusal:
+        if node.unique_id not in self._askers:
+            try:
+                plan = self._plan(node, frozenset())
+                self._askers[node.unique_id] = Asker(plan, self.connection, self.settings)
+            except Refusal as refusal:
+                self._askers[node.unique_id] = refusal
+        return self._askers[node.unique_id]
+
+    def _plan(self, node: Node, inlined: Any) -> Plan:
+        sql = self.sql_of(node)
+        if sql is None:
+            raise Refusal(_without_sql(node))
+        relations = self.relations.inlining(inlined) if inlined else self.relations
+        columns = list(self.relations.table(node.unique_id).columns)
+        return make_plan(sql, self.connection.dialect, relations, columns, self.settings)
+
+    def _key(self, node: Node, plan: Plan) -> tuple[str, ...]:
+        """The declared key, as far as the model's SQL gives it, in the plan's spelling."""
+        declared = self.relations.keys.get(node.unique_id, ())
+        if node.resource_type == "snapshot":
+            declared = snapshot_key(node) or ()
+        spelled = {name.lower(): name for name in plan.outputs}
+        key = tuple(spelled[name.lower()] for name in declared if name.lower() in spelled)
+        return key if len(key) == len(declared) else ()
+
+    def _remarks(self, node: Node, plan: Plan) -> list[str]:
+        reads_itself = any(b.relation.name == node.unique_id for b in plan.prepared.bases.values())
+        if not reads_itself:
+            return []
+        return [
+            f"{node.name} was compiled to add to itself: rows of earlier loads are not given again "
+            "by its SQL. Compile with --full-refresh to ask for those."
+        ]
+
+
+def _without_sql(node: Node) -> str:
+    if node.language == "python":
+        return f"{node.name} is a Python model"
+    return f"{node.name} has no compiled SQL"
+
+
+def _names(node: Node) -> list[str]:
+    return [node.name, *(node.relation.parts[-1:] if node.relation is not None else ())]
+
+
+def _table(node: Node) -> exp.Table:
+    assert node.relation is not None
+    parts = {
+        "catalog": node.relation.database,
+        "db": node.relation.schema,
+        "this": node.relation.identifier,
+    }
+    quoted = {k: exp.to_identifier(v, quoted=True) for k, v in parts.items() if v}
+    return exp.Table(**quoted)
