@@ -9,7 +9,7 @@ from sqlglot import exp
 from lineage_post.trace.conditions import as_condition, condition
 from lineage_post.trace.expressions import children, computed, evaluate, handles
 from lineage_post.trace.frame import Frame
-from lineage_post.trace.provenance import SORT, WINDOW, aggregated, demoted, transformed
+from lineage_post.trace.provenance import SORT, WINDOW, aggregated, transformed
 from lineage_post.trace.tracer import Tracer
 
 
@@ -119,4 +119,4 @@ def _window_keys(t: Tracer, a: Any, f: Frame) -> int:
     spec = a.get("spec")
     if spec is not None:
         x |= children(t, spec, f)
-    return demoted(x, WINDOW)
+    return x

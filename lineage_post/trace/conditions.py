@@ -6,7 +6,7 @@ from typing import Any
 
 from lineage_post.trace.expressions import children, evaluate, handles
 from lineage_post.trace.frame import Frame
-from lineage_post.trace.provenance import CONDITIONAL, demoted, transformed
+from lineage_post.trace.provenance import CONDITIONAL, collapsed, transformed
 from lineage_post.trace.tracer import Tracer
 
 
@@ -21,7 +21,7 @@ def as_condition(t: Tracer, x: int, start: int, kind: int = CONDITIONAL) -> int:
     """``x``, logged since ``start``, as an influence of that kind."""
     if len(t.log) > start:
         t.log.append((start, kind))
-    return demoted(x, kind)
+    return collapsed(x, kind)
 
 
 def chosen(t: Tracer, node: Any, values: int, conditions: int) -> int:

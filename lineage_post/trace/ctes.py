@@ -6,35 +6,44 @@ from typing import Any, Optional
 
 from sqlglot import exp
 
-from lineage_post.trace.frame import Env
+from lineage_post.trace.frame import Env, Frame
+from lineage_post.trace.provenance import GROUP_BY
 from lineage_post.trace.relation import Arms, Relation
 from lineage_post.trace.tracer import Tracer
 
 #: Provenance only grows and has few kinds, so a fixpoint comes within a few rounds.
 _ROUNDS = 64
+_RELATIONS = (exp.Query, exp.Pivot, exp.Table)
 
 
 class Cte:
     """One CTE with the environment it sees: its predecessors, so that a CTE named like a table
     still reads the table."""
 
-    __slots__ = ("env", "is_recursive", "key", "node", "relation")
+    __slots__ = ("env", "is_recursive", "is_scalar", "key", "node", "outer", "relation")
 
-    def __init__(self, node: Any, env: Env, key: str, *, is_recursive: bool) -> None:
+    def __init__(
+        self, node: Any, env: Env, key: str, outer: Optional[Frame], *, is_recursive: bool
+    ) -> None:
         self.node = node
         self.env = env
+        self.outer = outer
+        #: ClickHouse's ``with a + b as s``: a name for an expression, not for a relation.
+        self.is_scalar = bool(node.args.get("scalar")) or not isinstance(
+            node.args["this"], _RELATIONS
+        )
         self.key = key
         self.is_recursive = is_recursive
         self.relation: Optional[Relation] = None
 
 
-def with_ctes(t: Tracer, with_: Any, env: Env) -> Env:
+def with_ctes(t: Tracer, with_: Any, env: Env, outer: Optional[Frame]) -> Env:
     """The environment after a WITH clause."""
     is_recursive = bool(with_.args.get("recursive")) or t.rules.always_recursive
     for node in with_.args["expressions"]:
         alias = node.args["alias"]
         key = t.key(alias.args["this"] if isinstance(alias, exp.TableAlias) else alias)
-        env = {**env, key: Cte(node, env, key, is_recursive=is_recursive)}
+        env = {**env, key: Cte(node, env, key, outer, is_recursive=is_recursive)}
     return env
 
 
@@ -59,10 +68,9 @@ def _evaluated(t: Tracer, cte: Cte) -> Relation:
     query = cte.node.args["this"]
     if cte.is_recursive and isinstance(query, exp.SetOperation) and _reads(t, query, cte.key):
         return _fixpoint(t, cte, query)
-    if not isinstance(query, (exp.Query, exp.Pivot, exp.Table)):
-        # ClickHouse: with 5 as x. The name is a constant wherever it is read.
-        return Relation(t.rules, (), [], [])
-    return _named(t, cte, t.query(t, query, cte.env, None))
+    if not isinstance(query, _RELATIONS):
+        return t.hooks.write(t, query, cte.env)
+    return _named(t, cte, t.query(t, query, cte.env, cte.outer))
 
 
 def _reads(t: Tracer, query: Any, key: str) -> bool:
@@ -84,18 +92,32 @@ def _fixpoint(t: Tracer, cte: Cte, query: Any) -> Relation:
     """The anchor, then the recursive arm over what is known so far, until nothing is added."""
     env = cte.env
     if query.args.get("with_") is not None:
-        env = with_ctes(t, query.args["with_"], env)
-    current = _named(t, cte, t.query(t, query.args["this"], env, None))
+        env = with_ctes(t, query.args["with_"], env, cte.outer)
+    current = _named(t, cte, t.query(t, query.args["this"], env, cte.outer))
     for _ in range(_ROUNDS):
-        known = Cte(cte.node, env, cte.key, is_recursive=False)
+        known = Cte(cte.node, env, cte.key, cte.outer, is_recursive=False)
         known.relation = current
-        arm = t.query(t, query.args["expression"], {**env, cte.key: known}, None)
+        arm = t.query(t, query.args["expression"], {**env, cte.key: known}, cte.outer)
         grown = _joined(t, current, arm)
         is_stable = grown.provenances == current.all() and grown.rows == current.rows
         current = grown
         if is_stable:
             break
-    return current
+    return _distinct(t, current) if query.args.get("distinct") else current
+
+
+def _distinct(t: Tracer, relation: Relation) -> Relation:
+    """A recursion by UNION removes duplicates."""
+    x = 0
+    for y in relation.all():
+        x |= y
+    f = Frame(None, {})
+    f.decide_like(relation)
+    t.decide(f, None, len(t.log), x, GROUP_BY)
+    return Relation(
+        t.rules, relation.spellings, relation.all(), relation.steps, f.rows, f.rows_of,
+        relation.open,
+    )  # fmt: skip
 
 
 def _joined(t: Tracer, current: Relation, arm: Relation) -> Relation:

@@ -92,7 +92,7 @@ class Finisher:
         if not missing:
             return Output(ordinal, name, State.KNOWN, None, text)
         state, reason = self._state(name, missing, has_edges=bool(influences))
-        return Output(ordinal, name, state, reason, text)
+        return Output(ordinal, name, state, reason, text, detail=missing[0].detail)
 
     def rows(self, relation: Relation) -> None:
         """The dataset-level edges and unknowns."""
@@ -262,7 +262,7 @@ def finished(
         state=state,
         operation=operation,
         reason=reason_of_all,
-        detail=unknowns[0].detail if unknowns else None,
+        detail=_first_detail(outputs, unknowns),
         open=relation.open is not None,
         target=target,
         outputs=tuple(outputs),
@@ -288,3 +288,9 @@ def _first_reason(outputs: list[Output], unknowns: list[Unknown]) -> Optional[Re
     if unknowns:
         return unknowns[0].reason
     return next((o.reason for o in outputs if o.reason is not None), None)
+
+
+def _first_detail(outputs: list[Output], unknowns: list[Unknown]) -> Optional[str]:
+    if unknowns:
+        return unknowns[0].detail
+    return next((o.detail for o in outputs if o.detail is not None), None)

@@ -70,7 +70,10 @@ class OpenArms:
             elif arm.open is not None:
                 x |= arm.open.column(tracer, key, spelling)
             else:
-                x |= tracer.sources.doubt(Reason.STAR_UNEXPANDED)
+                x |= tracer.sources.doubt(
+                    Reason.STAR_UNEXPANDED,
+                    f"{spelling} has another position in each arm of {self.label}",
+                )
         return tracer.sources.assumed(x)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Optional
 
 from sqlglot import exp
 
-from lineage_post.trace.provenance import demoted
+from lineage_post.trace.provenance import collapsed
 from lineage_post.trace.relation import AnyStep, Arms, Step
 from lineage_post.trace.result import Op
 from lineage_post.trace.tracer import Tracer
@@ -77,7 +77,7 @@ class Operations:
             if what.__class__ is int:
                 for k in range(len(found)):
                     if starts[k] >= what:
-                        found[k] = (found[k][0], demoted(found[k][1], x))
+                        found[k] = (found[k][0], collapsed(found[k][1], x))
             elif what.__class__ is Step or what.__class__ is Arms:
                 for applied in self.of(what):
                     found.append(applied)

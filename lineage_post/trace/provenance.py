@@ -62,24 +62,6 @@ def collapsed(x: int, kind: int) -> int:
     return ((y | x >> 8) & _FIRST) << kind
 
 
-def demoted(x: int, kind: int) -> int:
-    """The values in ``x`` as ``kind``; what is indirect already stays what it is."""
-    values = x & _VALUE
-    if not values:
-        return x
-    return (x & _INDIRECT) | ((values | values >> 1 | values >> 2) & _FIRST) << kind
-
-
-def values_of(x: int) -> int:
-    """Only the DIRECT part of ``x``."""
-    return x & _VALUE
-
-
-def indirect_of(x: int) -> int:
-    """Only the INDIRECT part of ``x``."""
-    return x & _INDIRECT
-
-
 def bits(x: int) -> Iterator[tuple[int, int]]:
     """(source id, kind) of every bit of ``x``, in ascending order."""
     while x:

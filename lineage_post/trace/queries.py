@@ -20,7 +20,7 @@ def query(t: Tracer, node: Any, env: Env, outer: Optional[Frame]) -> Relation:
     """The relation of a query. Raises Unsupported for what is none."""
     with_ = node.args.get("with_")
     if with_ is not None:
-        env = with_ctes(t, with_, env)
+        env = with_ctes(t, with_, env, outer)
     if node.__class__ is exp.Select:
         return select(t, node, env, outer)
     if isinstance(node, exp.Subquery):

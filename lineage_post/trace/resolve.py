@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Optional
 
+from lineage_post.trace.ctes import Cte
 from lineage_post.trace.dialects import Visible
 from lineage_post.trace.frame import Frame, Operand
 from lineage_post.trace.provenance import transformed
-from lineage_post.trace.relation import Relation
+from lineage_post.trace.relation import Relation, Step
 from lineage_post.trace.schema_index import AMBIGUOUS
 from lineage_post.trace.shapes import Array, Document, Struct
 from lineage_post.trace.tracer import Tracer
@@ -49,6 +50,8 @@ def resolve(t: Tracer, node: Any, f: Frame) -> int:
 def unqualified(t: Tracer, identifier: Any, f: Frame) -> int:
     """The provenance of a bare name."""
     key = t.key(identifier)
+    if t.rules.everywhere_alias_first and key in f.env and f.env[key].is_scalar:
+        return _named_expression(t, f.env[key], f)
     g: Optional[Frame] = f
     while g is not None:
         if g.bindings:
@@ -91,6 +94,15 @@ def unqualified(t: Tracer, identifier: Any, f: Frame) -> int:
                 return _alias(t, g, alias)
         g = g.outer
     return _not_listed(t, identifier, key, f)
+
+
+def _named_expression(t: Tracer, cte: Cte, f: Frame) -> int:
+    """ClickHouse's ``with a + b as s``: the expression stands wherever the name is used."""
+    scope = Frame(f, cte.env)
+    start = len(t.log)
+    x = t.hooks.evaluate(t, cte.node.args["this"], scope)
+    t.step = Step(cte.node.args["this"], scope, start, len(t.log), x)
+    return x
 
 
 def _alias(t: Tracer, g: Frame, i: int) -> int:
@@ -139,7 +151,11 @@ def _of_open(t: Tracer, opens: Sequence[Operand], g: Frame, key: str, spelling: 
     x = open_.column(t, key, spelling)
     if len(g.operands) == 1 and not g.is_partial and not _has_open(g.outer):
         return x
-    return t.sources.assumed(x) | t.sources.doubt(Reason.SCHEMA_MISSING)
+    doubt = t.sources.doubt(
+        Reason.SCHEMA_MISSING,
+        f"{spelling} is taken for a column of {open_.label}, whose columns are not known",
+    )
+    return t.sources.assumed(x) | doubt
 
 
 def _has_open(g: Optional[Frame]) -> bool:
@@ -305,7 +321,10 @@ def _field_of_name(t: Tracer, first: Any, path: Sequence[Any], f: Frame) -> int:
     if len(opens) == 1 and opens[0].relation.open is not None:
         t.step = None
         x = opens[0].relation.open.column(t, key, t.spell(first))
-        return transformed(t.sources.assumed(x)) | t.sources.doubt(Reason.SCHEMA_MISSING)
+        doubt = t.sources.doubt(
+            Reason.SCHEMA_MISSING, f"{first.name} is taken for a struct column, as {name}"
+        )
+        return transformed(t.sources.assumed(x)) | doubt
     return unresolved(t, last, f"there is no {first.name} in scope for {name}")
 
 

@@ -48,7 +48,10 @@ class TraceEdge(NamedTuple):
 
 
 class Output(NamedTuple):
-    """An output column. ``ordinal`` counts from 1; ``data_type`` is None where it is not known."""
+    """An output column. ``ordinal`` counts from 1; ``data_type`` is None where it is not known.
+
+    ``detail`` says of a partial or unknown one what it hangs on.
+    """
 
     ordinal: int
     name: str
@@ -56,6 +59,7 @@ class Output(NamedTuple):
     reason: Reason | None = None
     expression: str | None = None
     data_type: str | None = None
+    detail: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Any, Optional
 from lineage_post.trace import aggregates, conditions, fields, functions, subqueries
 from lineage_post.trace.commands import Commands
 from lineage_post.trace.errors import TooComplex, Unsupported
+from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.finish import finished
 from lineage_post.trace.joins import join
 from lineage_post.trace.pivot import pivot
@@ -16,11 +17,20 @@ from lineage_post.trace.queries import query
 from lineage_post.trace.result import Trace, Unknown
 from lineage_post.trace.schema_index import SchemaIndex
 from lineage_post.trace.shape_of import column_shape, element_shape, expression_shape
-from lineage_post.trace.statements import Written, written
+from lineage_post.trace.statements import Written, written, written_relation
 from lineage_post.trace.tracer import Hooks, Tracer
 from lineage_post.vocabulary import Reason, State
 
-_HOOKS = Hooks(query, join, pivot, column_shape, expression_shape, element_shape)
+_HOOKS = Hooks(
+    query=query,
+    evaluate=evaluate,
+    write=written_relation,
+    join=join,
+    pivot=pivot,
+    column_shape=column_shape,
+    expression_shape=expression_shape,
+    element_shape=element_shape,
+)
 #: Modules whose import registers handlers.
 _HANDLERS = (aggregates, conditions, fields, functions, subqueries)
 

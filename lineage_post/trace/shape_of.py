@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.frame import Frame
-from lineage_post.trace.provenance import CONDITIONAL, IDENTITY, SORT, bits, demoted, transformed
+from lineage_post.trace.provenance import CONDITIONAL, IDENTITY, SORT, bits, collapsed, transformed
 from lineage_post.trace.relation import AnyStep, Arms, Relation, Step
 from lineage_post.trace.resolve import find_column, find_operand
 from lineage_post.trace.shapes import Array, Document, Shape, Struct
@@ -267,7 +267,7 @@ def _of_order(t: Tracer, node: Any, f: Frame) -> MaybeShape:
     keys = 0
     for key in node.expressions:
         keys |= evaluate(t, key, f)
-    sort = demoted(keys, SORT)
+    sort = collapsed(keys, SORT)
     return _changed(t, shape, lambda x: x | sort)
 
 
@@ -327,7 +327,7 @@ def _of_case(t: Tracer, node: Any, f: Frame) -> MaybeShape:
         branches = [a.get("true"), a.get("false")]
     present = [b for b in branches if b is not None and not isinstance(b, exp.Null)]
     merged = _merged(t, [expression_shape(t, b, f) for b in present])
-    chosen = demoted(c, CONDITIONAL)
+    chosen = collapsed(c, CONDITIONAL)
     return _changed(t, merged, lambda x: transformed(x) | chosen)
 
 

@@ -16,6 +16,7 @@ from lineage_post.trace.table_functions import (
     exploded,
     function_relation,
     lateral_relation,
+    name_of,
     object_unpivot,
 )
 from lineage_post.trace.tracer import Tracer
@@ -134,7 +135,7 @@ def _dynamic(t: Tracer, node: Any, this: Any, f: Frame) -> tuple[Relation, str, 
 
 
 def _function_key(t: Tracer, function: Any) -> str:
-    return t.rules.key_of(str(function.name or function.sql_name()).lower())
+    return t.rules.key_of(name_of(function).lower())
 
 
 def _is_join_in_parentheses(node: Any) -> bool:

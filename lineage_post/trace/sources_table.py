@@ -65,9 +65,9 @@ class Sources:
         """The bit of something unresolved."""
         return 1 << (self._other(Missing(name, reason, detail)) * KINDS)
 
-    def doubt(self, reason: Reason) -> int:
+    def doubt(self, reason: Reason, detail: str) -> int:
         """A bit that makes its reader partial."""
-        return 1 << (self._other(Missing("", reason, "", is_listed=False)) * KINDS)
+        return 1 << (self._other(Missing("", reason, detail, is_listed=False)) * KINDS)
 
     def masked(self, x: int) -> int:
         """The same influences behind a hashing or redacting function."""

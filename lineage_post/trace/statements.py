@@ -13,6 +13,8 @@ from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.frame import Env, Frame, Operand
 from lineage_post.trace.joins import join
 from lineage_post.trace.merge import merged
+from lineage_post.trace.opens import Open
+from lineage_post.trace.outputs import add_output
 from lineage_post.trace.provenance import FILTER
 from lineage_post.trace.queries import query
 from lineage_post.trace.relation import Relation
@@ -50,7 +52,7 @@ def written(t: Tracer, node: Any) -> Written:
     for classes, handler in _STATEMENTS:
         if isinstance(node, classes):
             if node.args.get("with_") is not None and not isinstance(node, exp.Query):
-                env = with_ctes(t, node.args["with_"], env)
+                env = with_ctes(t, node.args["with_"], env, None)
             return handler(t, node, env)
     if _is_harmless(node):
         return Written(_nothing(t), node.key)
@@ -210,3 +212,27 @@ _STATEMENTS: tuple[tuple[Any, _Handler], ...] = (
     (exp.Merge, _merge),
     (exp.Copy, _copy),
 )
+
+
+def written_relation(t: Tracer, node: Any, env: Env) -> Relation:
+    """What a data-changing CTE gives: ``with x as (insert into t ... returning a)``."""
+    for classes, handler in _STATEMENTS:
+        if isinstance(node, classes):
+            return _returned(t, node, handler(t, node, env).relation, env)
+    raise Unsupported(f"a CTE of {node.key} is not supported")
+
+
+def _returned(t: Tracer, node: Any, written_: Relation, env: Env) -> Relation:
+    """RETURNING reads the written columns, and those of the target that were not written."""
+    returning = node.args.get("returning")
+    if returning is None:
+        return written_
+    f = Frame(None, env)
+    f.add_operand(Operand("", written_))
+    target = node.args["this"]
+    key = target.this.this if isinstance(target, exp.Schema) else target.this
+    f.by_key[t.key(key)] = f.operands[0]
+    opens: list[Open] = []
+    for item in returning.expressions:
+        add_output(t, item, f, opens)
+    return Relation(t.rules, f.spellings, f.provenances, f.steps, f.rows, f.rows_of)

@@ -13,6 +13,7 @@ from lineage_post.trace.opens import OpenUnknown
 from lineage_post.trace.provenance import JOIN, transformed
 from lineage_post.trace.relation import AnyStep, Relation
 from lineage_post.trace.shapes import Array, Shape
+from lineage_post.trace.table_function_columns import Columns, columns_of, is_reader
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import Reason
 
@@ -82,32 +83,94 @@ def lateral_relation(t: Tracer, node: Any, f: Frame) -> Relation:
 def function_relation(t: Tracer, function: Any, f: Frame, node: Any) -> Relation:
     """The columns of a table function."""
     alias = node.args.get("alias")
+    if isinstance(function, exp.Window):
+        array_of(t, function, f)
+        function = function.args["this"]
     if isinstance(function, exp.Unnest):
         return exploded(t, function, f, alias)
     names = _columns(t, alias)
-    contract = t.commands.find(_full_name(function))
+    name = name_of(function)
+    contract = t.commands.find(name)
     if contract is not None:
         relation = command_relation(t, function, contract, f)
         return relation.renamed(names) if names else relation
-    if isinstance(function, exp.Explode) or t.rules.name == "snowflake" and _is_flatten(function):
+    if isinstance(function, exp.Explode) or _is_flatten(t, name):
         return _explode(t, function, f, names)
+    if is_reader(name.lower()):
+        return _read_file(t, function)
+    defined = _defined_columns(t, function)
+    columns = None if defined else columns_of(name.lower(), t.rules.name, _name(t, alias))
+    if defined or columns is not None:
+        listed = Columns(tuple(defined)) if columns is None else columns
+        return _built_in(t, function, f, node, names, listed)
+    return _undeclared(t, function, f, names)
+
+
+def name_of(function: Any) -> str:
+    """The name of a function as the dialect writes it, or as sqlglot does."""
+    if isinstance(function, exp.Anonymous):
+        return str(function.name)
+    return str(function.sql_name() if isinstance(function, exp.Func) else function.key)
+
+
+def _arguments(t: Tracer, function: Any, f: Frame) -> int:
+    """What is passed to a function in FROM: it decides the rows, so it is a JOIN."""
     start = len(t.log)
     before, f.is_partial = f.is_partial, True
     x = transformed(children(t, function, f))
     f.is_partial = before
     t.decide(f, function, start, x, JOIN)
-    series = _series_name(t, function, alias)
-    if series is not None:
-        names = names or [series]
-        return Relation(t.rules, names, [x] * len(names), [None] * len(names))
-    label = function.sql(dialect=t.rules.dialect)[:80]
-    open_ = OpenUnknown(
-        label, Reason.EXTERNAL, f"the columns of {label} are not declared: declare a command"
-    )
-    unknown = [t.sources.unknown(n, Reason.EXTERNAL, open_.detail) for n in names]
-    return Relation(
-        t.rules, names, unknown, [None] * len(names), open_=None if names else open_
-    )
+    return x
+
+
+def _read_file(t: Tracer, function: Any) -> Relation:
+    """``read_csv('a.csv')``: the file is the relation."""
+    literal = function.find(exp.Literal)
+    label = literal.name if literal is not None else function.sql(dialect=t.rules.dialect)
+    return t.open_relation(str(label))
+
+
+def _defined_columns(t: Tracer, function: Any) -> list[str]:
+    """The columns that JSON_TABLE, XMLTABLE and OPENJSON ... WITH define."""
+    schema = function.args.get("schema") if not isinstance(function, exp.Anonymous) else None
+    nodes = schema.expressions if schema is not None else function.args.get("columns") or ()
+    if not nodes and type(function).__name__ == "OpenJSON":
+        nodes = function.expressions
+    names = []
+    for node in nodes:
+        inner = node.args.get("this")
+        if isinstance(inner, exp.Identifier):
+            names.append(t.spell(inner))
+        nested = node.args.get("nested_schema")
+        if nested is not None:
+            names.extend(t.spell(c.this) for c in nested.expressions)
+    return names
+
+
+def _built_in(
+    t: Tracer, function: Any, f: Frame, node: Any, names: list[str], columns: Columns
+) -> Relation:
+    x = _arguments(t, function, f)
+    original = list(columns.names)
+    provenances = [0 if n in columns.ordinals else x for n in original]
+    if node.args.get("ordinality"):
+        original.append("ordinality")
+        provenances.append(0)
+    spelled = [*names, *original[len(names) :]][: max(len(original), len(names))]
+    provenances.extend([x] * (len(spelled) - len(provenances)))
+    steps: list[AnyStep] = [None] * len(spelled)
+    return Relation(t.rules, spelled, provenances, steps)
+
+
+def _undeclared(t: Tracer, function: Any, f: Frame, names: list[str]) -> Relation:
+    _arguments(t, function, f)
+    label = str(function.sql(dialect=t.rules.dialect, copy=False))[:80]
+    detail = f"the columns of {label} are not declared: declare it as a command"
+    if not names:
+        open_ = OpenUnknown(label, Reason.EXTERNAL, detail)
+        return Relation(t.rules, (), [], [], open_=open_)
+    unknown = [t.sources.unknown(n, Reason.EXTERNAL, detail) for n in names]
+    return Relation(t.rules, names, unknown, [None] * len(names))
 
 
 def object_unpivot(t: Tracer, node: Any, f: Frame) -> Relation:
@@ -118,12 +181,8 @@ def object_unpivot(t: Tracer, node: Any, f: Frame) -> Relation:
     return Relation(t.rules, names, [x, x], [None, None])
 
 
-def _full_name(function: Any) -> str:
-    return str(function.name if isinstance(function, exp.Anonymous) else function.sql_name())
-
-
-def _is_flatten(function: Any) -> bool:
-    return str(getattr(function, "name", "")).lower() == "flatten"
+def _is_flatten(t: Tracer, name: str) -> bool:
+    return t.rules.name == "snowflake" and name.lower() == "flatten"
 
 
 def _explode(t: Tracer, function: Any, f: Frame, names: list[str]) -> Relation:
@@ -146,13 +205,6 @@ def _explode(t: Tracer, function: Any, f: Frame, names: list[str]) -> Relation:
             if t.rules.name != "snowflake" or name == "VALUE":
                 shapes[i] = element
     return Relation(t.rules, names, provenances, [None] * len(names), shapes=shapes)
-
-
-def _series_name(t: Tracer, function: Any, alias: Any) -> Optional[str]:
-    name = str(function.name or function.sql_name()).lower()
-    if "series" in name or name in ("range", "generatedatearray", "sequence", "numbers"):
-        return _name(t, alias) if t.rules.name != "duckdb" else name
-    return None
 
 
 def array_join(t: Tracer, node: Any, f: Frame) -> None:

@@ -29,6 +29,8 @@ class Hooks:
     """Parts of the walk that call back into each other, so that modules import one way."""
 
     query: Callable[["Tracer", Any, "Env", Optional["Frame"]], Relation]
+    evaluate: Callable[["Tracer", Any, "Frame"], int]
+    write: Callable[["Tracer", Any, "Env"], Relation]
     join: Callable[["Tracer", Any, "Frame"], None]
     pivot: Callable[["Tracer", Any, Relation, "Frame"], Relation]
     column_shape: Callable[["Tracer", Relation, int], Optional["Shape"]]
