@@ -26,6 +26,7 @@ class Hints:
 
     constants: dict[str, list[Any]] = field(default_factory=lambda: defaultdict(list))
     keys: set[str] = field(default_factory=set)
+    sorted: set[str] = field(default_factory=set)
     json_keys: list[str] = field(default_factory=list)
     _parents: dict[str, str] = field(default_factory=dict)
 
@@ -33,7 +34,8 @@ class Hints:
         group = self._root(name.lower())
         return Taste(
             constants=self.constants.get(group, ()),
-            is_key=group in self.keys,
+            is_key=group in self.keys and group not in self.sorted,
+            is_sorted=group in self.sorted,
             json_keys=self.json_keys or ("a", "b"),
         )
 
@@ -47,8 +49,9 @@ class Hints:
         if one != other:
             self._parents[one] = other
             self.constants[other] += self.constants.pop(one, [])
-            if one in self.keys:
-                self.keys.add(other)
+            for names in (self.keys, self.sorted):
+                if one in names:
+                    names.add(other)
 
     def _add(self, name: str, value: Any) -> None:
         if value is not None:
@@ -65,6 +68,8 @@ def hints_of(query: exp.Expression, connection: duckdb.DuckDBPyConnection) -> Hi
         for name, constant in _meetings(node):
             hints._add(name, _value(constant, connection))
         _learn_texts(hints, node)
+    for node in nodes:
+        _learn_groups(hints, node)
     _flow_through_aliases(hints, nodes)
     return hints
 
@@ -86,6 +91,18 @@ def _learn_names(hints: Hints, node: exp.Expression) -> None:
                 hints.keys.add(hints._root(chosen))
     elif isinstance(node, exp.Join) and node.args.get("using"):
         hints.keys |= {hints._root(key.name.lower()) for key in node.args["using"]}
+
+
+def _learn_groups(hints: Hints, node: exp.Expression) -> None:
+    """Groups and partitions want several rows, orders want few ties."""
+    grouped: list[exp.Expression] = []
+    if isinstance(node, exp.Group):
+        grouped = node.expressions
+    elif isinstance(node, exp.Window):
+        grouped = node.args.get("partition_by") or []
+    hints.keys |= {hints._root(name) for key in grouped for name in _names(key)}
+    if isinstance(node, exp.Ordered):
+        hints.sorted |= {hints._root(name) for name in _names(node)} - hints.keys
 
 
 def _meetings(node: exp.Expression) -> Iterator[tuple[str, exp.Expression]]:

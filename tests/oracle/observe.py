@@ -18,7 +18,7 @@ from sqlglot import exp
 
 from tests.oracle.changes import MODES, Unit, changed_rows, units_of
 from tests.oracle.claims import Claims
-from tests.oracle.database import Database, QueryFailed, Result, Rows, table_key
+from tests.oracle.database import Database, QueryFailed, Result, Rows, comparable
 from tests.oracle.hints import Hints, hints_of
 from tests.oracle.kinds import Kind, kind_of, literal
 from tests.oracle.using import using_as_on
@@ -338,8 +338,6 @@ class _Trial:
         if unit.path or not unit.kind.is_scalar:
             return set()
         at = list(self.observer.schema[unit.table]).index(unit.column)
-        from tests.oracle.database import comparable
-
         before = {comparable(row[at]) for row in self.data[unit.table]}
         fresh = {comparable(row[at]) for row in rows} - before - {None}
         return {

@@ -41,10 +41,14 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class Taste:
-    """What is known of a column's values: constants it is compared with, and whether it is a key."""
+    """What is known of a column's values.
+
+    Constants it is compared with; keys take few values, sorted columns many, so that ties are rare.
+    """
 
     constants: Sequence[Any] = ()
     is_key: bool = False
+    is_sorted: bool = False
     json_keys: Sequence[str] = field(default=("a", "b"))
 
 
@@ -67,7 +71,8 @@ def draw(kind: Kind, taste: Taste, rng: random.Random, profile: Profile) -> Any:
         return json.dumps({key: _json(taste, rng, 1) for key in taste.json_keys if rng.random() < 0.95})
     if taste.is_key and rng.random() < 0.93:
         return _key(kind, rng.randint(1, profile.keys))
-    return _scalar(kind, rng, profile)
+    unique = max(profile.unique, 0.8) if taste.is_sorted else profile.unique
+    return _scalar(kind, rng, unique)
 
 
 def _key(kind: Kind, number: int) -> Any:
@@ -86,30 +91,34 @@ def _key(kind: Kind, number: int) -> Any:
             return number % 2 == 0
 
 
-def _scalar(kind: Kind, rng: random.Random, profile: Profile) -> Any:
+def _scalar(kind: Kind, rng: random.Random, unique: float) -> Any:
     match kind.family:
         case "integer":
             high = 100 if kind.digits <= 2 else 3000
-            if rng.random() < profile.unique:
+            if rng.random() < unique:
                 return rng.randint(0, high)
             return rng.choice((0, 1, 1, 2, 3, 5, 0 if kind.sql.startswith("U") else -1, 7))
         case "decimal":
             top = 10 ** max(1, min(kind.digits, 4)) - 1
-            number = rng.choice((0, 1, 2, 3, 5, rng.randint(-(top // 10), top))) if kind.digits else 0
+            wide = rng.randint(-(top // 10), top)
+            number = wide if rng.random() < max(unique, 0.3) else rng.choice((0, 1, 2, 3, 5))
+            number = number if kind.digits else 0
             cents = Decimal(rng.randint(0, 99)) / 100 if rng.random() < 0.5 and kind.digits > 1 else 0
             return (Decimal(number) + cents).quantize(Decimal(1).scaleb(-kind.scale))
         case "double":
-            return rng.choice((0.0, 1.0, 2.0, 3.0, 5.0, 0.5, -2.0, round(rng.uniform(-50, 500), 3)))
+            if rng.random() < max(unique, 0.2):
+                return round(rng.uniform(-50, 500), 3)
+            return rng.choice((0.0, 1.0, 2.0, 3.0, 5.0, 0.5, -2.0))
         case "text":
-            if rng.random() < profile.unique:
+            if rng.random() < unique:
                 return "".join(rng.choice("abcdefgh") for _ in range(5))
             return rng.choice(_TEXTS)
         case "date":
             year = rng.choice((1995, 2000, 2001, 2020))
-            return dt.date(year, 1, 1) + dt.timedelta(days=rng.randint(0, rng.choice((700, 5))))
+            return dt.date(year, 1, 1) + dt.timedelta(days=rng.randint(0, 700 if rng.random() < max(unique, 0.5) else 5))
         case "timestamp":
             start = dt.datetime(rng.choice((2000, 2001, 2020)), 1, 1)
-            return start + dt.timedelta(minutes=rng.randint(0, rng.choice((100_000, 50))))
+            return start + dt.timedelta(minutes=rng.randint(0, 100_000 if rng.random() < max(unique, 0.5) else 50))
         case "time":
             return dt.time(rng.randint(0, 23), rng.choice((0, 15, 30)))
         case _:
@@ -120,7 +129,7 @@ def _map(kind: Kind, taste: Taste, rng: random.Random, profile: Profile) -> list
     (_, key_kind), (_, value_kind) = kind.members
     keys: list[Any] = []
     for _ in range(rng.choice((0, 1, 2))):
-        key = _scalar(key_kind, rng, profile)
+        key = _scalar(key_kind, rng, profile.unique)
         if key_kind.family == "text" and rng.random() < 0.7:
             key = rng.choice(taste.json_keys)
         if key not in keys:
