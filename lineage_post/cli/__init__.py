@@ -28,6 +28,7 @@ FINDINGS, WRONG_USE, INTERRUPTED = 1, 2, 130
         "show": "lineage_post.cli.show",
         "sql": "lineage_post.cli.sql",
         "exposures": "lineage_post.cli.exposures",
+        "why": "lineage_post.cli.why",
         "init": "lineage_post.cli.init",
     },
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},

@@ -99,7 +99,8 @@ def _publish(loaded: Loaded, *, with_docs: bool) -> Iterator[Path]:
     exposures = exposure_set(lineage, loaded.options)
     if exposures.warning:
         loaded.warnings.append(exposures.warning)
-    if with_docs and (places.target_path / "index.html").is_file():
+    is_of_the_site = loaded.manifest == places.target_path / "manifest.json"
+    if with_docs and is_of_the_site and (places.target_path / "index.html").is_file():
         decorated = docs.decorate(
             places.target_path, lineage, exposures=exposures.specs, options=loaded.options
         )

@@ -14,8 +14,8 @@ def test_every_column_of_the_shop_is_known(built_shop: Shop) -> None:
     assert built_shop.query("select * from lineage.lineage_unknowns") == []
 
 
-def test_the_edges_are_those_a_person_would_draw(built_shop: Shop) -> None:
-    done = built_shop.dbt("test", "--select", "tag:after_hook", check=False)
+def test_the_edges_are_those_a_person_would_draw(shop: Shop) -> None:
+    done = shop.dbt("test", "--select", "tag:after_hook", check=False)
     assert done.returncode == 0, done.stdout
     assert "PASS=" in done.stdout and "PASS=0" not in done.stdout
 
@@ -36,8 +36,8 @@ def test_a_full_refresh_keeps_what_was_recorded(shop: Shop) -> None:
     assert shop.query("select count(*) from lineage.lineage_refreshes") > before
 
 
-def test_marked_columns_have_exposures_that_select_what_feeds_them(built_shop: Shop) -> None:
-    listed = built_shop.dbt(
+def test_marked_columns_have_exposures_that_select_what_feeds_them(shop: Shop) -> None:
+    listed = shop.dbt(
         "ls", "--quiet", "--resource-type", "model", "--output", "name",
         "--select", "1+exposure:lineage_fct_orders__revenue",
     )  # fmt: skip
