@@ -78,11 +78,10 @@ def _unknown_differences(expected: Expected, trace: Trace) -> Iterator[str]:
             yield f"unknown  {column} should be {'|'.join(reasons)}, is {actual.get(column, 'known')}"
     for column in actual.keys() - expected.unknown.keys():
         yield f"unknown  {column} is {sorted(actual[column])}, should be known"
-    for output in trace.outputs:
-        if (output.state is State.KNOWN) == (output.name in expected.unknown) and not _is_assumed(
-            output.name, expected
-        ):
-            yield f"output   {output.name} has state {output.state}"
+    for name in {output.name for output in trace.outputs}:
+        states = {output.state for output in trace.outputs if output.name == name}
+        if (states == {State.KNOWN}) == (name in expected.unknown) and not _is_assumed(name, expected):
+            yield f"output   {name} has state {sorted(states)}"
 
 
 def _is_assumed(name: str, expected: Expected) -> bool:
