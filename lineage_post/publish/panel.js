@@ -92,7 +92,7 @@
     var marks = [];
     if (e[2] & MASKED) marks.push(mark("masked", "passes through a hashing or redaction function"));
     if (e[2] & ASSUMED) marks.push(mark("assumed", "more than is certain: the exact columns are not known"));
-    return el("span", "lp-link", [link].concat(marks, " "));
+    return el("span", "lp-link", [link].concat(marks));
   }
 
   function mark(text, title) {
@@ -104,7 +104,7 @@
 
   // The list, cut at `limit` with a button that shows the rest.
   function capped(items, limit, make, host) {
-    items.slice(0, limit).forEach(function (item) { host.append(make(item)); });
+    items.slice(0, limit).forEach(function (item) { host.append(make(item), " "); });
     if (items.length <= limit) return host;
     host.append(button("lp-more", "+" + (items.length - limit).toLocaleString("en") + " more", function (me) {
       var rest = items.slice(limit).map(make);
@@ -151,8 +151,12 @@
     var cell = el("td", "", groups(indirect ? edges : direct));
     var missing = gap(column[COLUMN.state], column[COLUMN.reason]);
     if (missing) cell.append(missing);
-    else if (!direct.length) cell.prepend(el("div", "lp-none lp-known-none", data.none));
+    else if (!direct.length) cell.prepend(el("div", "lp-none lp-known-none", nothing(edges.length)));
     return cell;
+  }
+
+  function nothing(hidden) {
+    return hidden && !indirect ? data.none + "; " + plural(hidden, "indirect influence") : data.none;
   }
 
   function usedBy(n, c) {
