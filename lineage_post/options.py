@@ -18,11 +18,11 @@ from lineage_post.vocabulary import ExposureMode
 class Options:
     """The settings of one run; names are those of the ``lineage_post`` block under ``vars``."""
 
-    #: False: the hook does nothing.
+    #: false: the hook does nothing.
     enabled: bool = True
     #: A fault of ours fails the run instead of warning.
     strict: bool = False
-    #: The SQL dialect; None takes the adapter's.
+    #: The SQL dialect; null takes the adapter's.
     dialect: str | None = None
     #: Which columns get an exposure.
     exposures: ExposureMode = ExposureMode.MARKED
