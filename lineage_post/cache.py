@@ -13,9 +13,8 @@ import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lineage_post.vocabulary import Reason, State
 
@@ -28,8 +27,7 @@ MAX_UNUSED_RUNS = 10
 MAX_BYTES = 256_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(NamedTuple):
     """A relation a trace looked up: its name in the SQL, the node it found and a hash of what it
     saw of that node's columns (``key`` None, ``digest`` empty: no node)."""
 
@@ -38,8 +36,7 @@ class Read:
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """What tracing one node gave: everything other nodes need of it, and its lineage, packed.
 
     ``reads`` is the slice of schema it depends on; ``names`` a hash of all relation names it was

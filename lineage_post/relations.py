@@ -101,5 +101,6 @@ def _names(node: Node, adapter_type: str) -> Iterator[tuple[str, ...]]:
     if node.defer_relation is not None:
         yield node.defer_relation.parts
     # dbt-duckdb lets a source stand for a file: its name is 'orders.csv', quotes and all.
-    if node.relation_name and parse_relation_name(node.relation_name, adapter_type) is None:
-        yield (node.relation_name.strip("'"),)
+    name = node.relation_name
+    if name and ("'" in name or "(" in name) and parse_relation_name(name, adapter_type) is None:
+        yield (name.strip("'"),)

@@ -12,6 +12,9 @@ from lineage_post.relations import without_temporary
 from lineage_post.trace.schema_index import Entry, SchemaIndex
 from lineage_post.vocabulary import Word
 
+#: An encoder made once: making it takes longer than most of what it encodes.
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
 
 class Learned(Word):
     """Where columns were learned, the surest first. Only YAML's list may be incomplete."""
@@ -28,34 +31,41 @@ class Columns:
     """The columns of one relation: ``types`` is name -> data type or None, in order.
 
     ``complete`` False: there may be columns that are not listed. ``digest`` is a hash of all that
-    a reader can see of the relation. From JSON it is read only when the types are looked at.
+    a reader can see of the relation. Either is made, or read from JSON, when it is looked at.
     """
 
-    __slots__ = ("_json", "_types", "complete", "digest", "learned")
+    __slots__ = ("_digest", "_json", "_types", "complete", "learned")
 
     def __init__(self, types: Mapping[str, str | None], learned: Learned, complete: bool) -> None:
         self._types: Mapping[str, str | None] | None = types
-        self._json = json.dumps(list(types.items()), ensure_ascii=False, separators=(",", ":"))
+        self._json: str | None = None
+        self._digest: str | None = None
         self.learned = learned
         self.complete = complete
-        text = f"{int(complete)}{self._json}".encode("utf-8", "surrogatepass")
-        self.digest = hashlib.sha256(text).hexdigest()[:24]
 
     @classmethod
     def from_json(cls, text: str, digest: str, learned: Learned, complete: bool) -> Columns:
         """The columns whose ``to_json()`` and digest were kept."""
-        columns = cls.__new__(cls)
-        columns._types, columns._json = None, text
-        columns.digest, columns.learned, columns.complete = digest, learned, complete
+        columns = cls({}, learned, complete)
+        columns._types, columns._json, columns._digest = None, text, digest
         return columns
 
     @property
     def types(self) -> Mapping[str, str | None]:
         if self._types is None:
-            self._types = dict(json.loads(self._json))
+            self._types = dict(json.loads(self._json or "[]"))
         return self._types
 
+    @property
+    def digest(self) -> str:
+        if self._digest is None:
+            text = f"{int(self.complete)}{self.to_json()}".encode("utf-8", "surrogatepass")
+            self._digest = hashlib.sha256(text).hexdigest()[:24]
+        return self._digest
+
     def to_json(self) -> str:
+        if self._json is None:
+            self._json = _encode(list(self.types.items()))
         return self._json
 
 

@@ -37,7 +37,7 @@ class Edge:
             self.from_node,
             self.from_column,
             self.from_field or "",
-            self.subtype.value,
+            self.subtype._value_,
         )
 
 

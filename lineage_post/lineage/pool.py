@@ -1,26 +1,27 @@
-"""The processes that trace. One text alone, or a small project, is traced where it is."""
+"""Who traces: this process alone, or several where there is so much SQL that it wins."""
 
 from __future__ import annotations
 
-import multiprocessing
 import os
+import pickle
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from queue import SimpleQueue
 from types import TracebackType
 
 from lineage_post.cache import Record
 from lineage_post.lineage.task import Settings, Task
 from lineage_post.lineage.unit import trace_task
-from lineage_post.schema import Columns, Learned, ProjectIndex
+from lineage_post.lineage.worker import Chunk, Names, SentColumns, Worker
+from lineage_post.schema import Columns, ProjectIndex
 
 #: Below so many bytes of SQL in one run, starting processes costs more than they save.
-WORTH_PROCESSES = 4_000_000
+WORTH_PROCESSES = 3_000_000
+#: More processes than this gain nothing: the levels of a project are not that wide.
+MAX_PROCESSES = 8
 
-Names = Sequence[tuple[tuple[str, ...], str]]
 Job = tuple[Task, Mapping[str, Columns]]
-#: A relation's columns on the way to a process: JSON, digest, where learned, whether complete.
-_Sent = tuple[str, str, str, bool]
 
 
 class Workers:
@@ -33,9 +34,9 @@ class Workers:
         self._settings = settings
         self._names = names
         self._names_digest = names_digest
-        self._processes = processes or _cores()
+        self._processes = min(processes or _cores(), MAX_PROCESSES)
         self._index: ProjectIndex | None = None
-        self._pool: Executor | None = None
+        self._workers: list[Worker] = []
 
     @property
     def index(self) -> ProjectIndex:
@@ -46,17 +47,21 @@ class Workers:
 
     def expect(self, size: int) -> None:
         """Starts the processes if so many bytes of SQL are worth them."""
-        if self._pool is None and self._processes > 1 and size >= WORTH_PROCESSES:
-            self._pool = _started(
-                self._processes, (self._settings, tuple(self._names), self._names_digest)
-            )
+        if self._workers or self._processes < 2 or size < WORTH_PROCESSES:
+            return
+        try:
+            for _ in range(self._processes):
+                worker = Worker(self._settings, list(self._names), self._names_digest)
+                self._workers.append(worker)
+        except OSError:
+            self._stop()
 
     def trace(self, jobs: Sequence[Job]) -> list[Record]:
         """A record for each job."""
-        if self._pool is not None and len(jobs) > 1:
+        if self._workers and len(jobs) > 1:
             try:
-                return self._spread(self._pool, jobs)
-            except (BrokenProcessPool, OSError, RuntimeError):
+                return self._spread(jobs)
+            except (OSError, EOFError, ValueError, pickle.PickleError):
                 # A process that died (out of memory, a fault in compiled code) costs time only.
                 self._stop()
         return [self._alone(task, shown) for task, shown in jobs]
@@ -64,15 +69,27 @@ class Workers:
     def _alone(self, task: Task, shown: Mapping[str, Columns]) -> Record:
         return trace_task(task, self.index, shown, self._settings, self._names_digest)
 
-    def _spread(self, pool: Executor, jobs: Sequence[Job]) -> list[Record]:
-        chunks = _chunks(jobs, self._processes)
-        futures = [pool.submit(_trace_chunk, *_packed_chunk(chunk)) for chunk in chunks]
-        return [record for future in futures for record in future.result()]
+    def _spread(self, jobs: Sequence[Job]) -> list[Record]:
+        chunks = [_chunk_of(part) for part in _parts(jobs, len(self._workers))]
+        free: SimpleQueue[Worker] = SimpleQueue()
+        for worker in self._workers:
+            free.put(worker)
+
+        def trace(chunk: Chunk) -> list[Record]:
+            worker = free.get()
+            try:
+                return worker.trace(chunk)
+            finally:
+                free.put(worker)
+
+        with ThreadPoolExecutor(len(self._workers)) as threads:
+            return [record for records in threads.map(trace, chunks) for record in records]
 
     def _stop(self) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=False, cancel_futures=True)
-            self._pool = None
+        for worker in self._workers:
+            with suppress(OSError, ValueError):
+                worker.stop()
+        self._workers = []
 
     def __enter__(self) -> Workers:
         return self
@@ -92,39 +109,22 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
-def _started(processes: int, arguments: tuple[Settings, Names, str]) -> Executor | None:
-    # Never fork: dbt's process has threads and open connections.
-    methods = multiprocessing.get_all_start_methods()
-    method = "forkserver" if "forkserver" in methods else "spawn"
-    try:
-        return ProcessPoolExecutor(
-            max_workers=processes,
-            mp_context=multiprocessing.get_context(method),
-            initializer=_start,
-            initargs=arguments,
-        )
-    except (OSError, ValueError, RuntimeError):
-        return None
-
-
-def _chunks(jobs: Sequence[Job], processes: int) -> list[list[Job]]:
-    """Neighbours together, four chunks a process, so that none waits long for another."""
-    goal = sum(len(task.sql) for task, _ in jobs) / (processes * 4)
-    chunks: list[list[Job]] = [[]]
+def _parts(jobs: Sequence[Job], workers: int) -> list[list[Job]]:
+    """Neighbours together, four parts a worker, so that none waits long for another."""
+    goal = sum(len(task.sql) for task, _ in jobs) / (workers * 4)
+    parts: list[list[Job]] = [[]]
     size = 0
     for job in jobs:
         if size > goal:
-            chunks.append([])
+            parts.append([])
             size = 0
-        chunks[-1].append(job)
+        parts[-1].append(job)
         size += len(job[0].sql)
-    return chunks
+    return parts
 
 
-def _packed_chunk(
-    jobs: Iterable[Job],
-) -> tuple[list[tuple[Task, tuple[str, ...]]], dict[str, _Sent]]:
-    sent: dict[str, _Sent] = {}
+def _chunk_of(jobs: Iterable[Job]) -> Chunk:
+    sent: dict[str, SentColumns] = {}
     tasks = []
     for task, shown in jobs:
         tasks.append((task, tuple(shown)))
@@ -133,26 +133,3 @@ def _packed_chunk(
                 learned = columns.learned.value
                 sent[key] = (columns.to_json(), columns.digest, learned, columns.complete)
     return tasks, sent
-
-
-_state: tuple[ProjectIndex, Settings, str] | None = None
-
-
-def _start(settings: Settings, names: Names, names_digest: str) -> None:
-    global _state
-    _state = (ProjectIndex(settings.dialect, names), settings, names_digest)
-
-
-def _trace_chunk(
-    tasks: Iterable[tuple[Task, tuple[str, ...]]], sent: Mapping[str, _Sent]
-) -> list[Record]:
-    assert _state is not None
-    index, settings, names_digest = _state
-    columns = {
-        key: Columns.from_json(text, digest, Learned(learned), complete)
-        for key, (text, digest, learned, complete) in sent.items()
-    }
-    return [
-        trace_task(task, index, {key: columns[key] for key in shown}, settings, names_digest)
-        for task, shown in tasks
-    ]

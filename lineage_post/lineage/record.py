@@ -24,9 +24,14 @@ from lineage_post.vocabulary import Certainty, OpKind, Reason, State, Subtype
 T = TypeVar("T", ColumnLineage, Edge)
 
 _SUBTYPES = {s.value: s for s in Subtype}
+_TYPES = {s.value: s.type.value for s in Subtype}
 _STATES = {s.value: s for s in State}
 _CERTAINTIES = {c.value: c for c in Certainty}
 _REASONS: dict[str | None, Reason | None] = {None: None, **{r.value: r for r in Reason}}
+
+
+#: An encoder made once: making it takes longer than most of what it encodes.
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class Packed:
@@ -106,19 +111,10 @@ def pack(
     edges: Iterable[Edge],
 ) -> tuple[str, bytes]:
     """The fingerprint of a node's lineage, and its stored form. ``columns`` are in order."""
-    canonical = _json(
-        [
-            unique_id,
-            state.value,
-            reason and reason.value,
-            [column_row(column) for column in columns],
-            [edge_row(edge) for edge in sorted(edges, key=_sort_key)],
-        ]
-    )
+    canonical = _canonical(unique_id, state, reason, columns, sorted(edges, key=_sort_key))
     details = {str(i): c.detail for i, c in enumerate(columns) if c.detail}
-    stored = f"{canonical[:-1]},{_json(details)}]"
-    fingerprint = hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
-    return fingerprint, zlib.compress(stored.encode("utf-8", "surrogatepass"), 1)
+    stored = f"{canonical[:-1]},{_encode(details)}]"
+    return _fingerprint(canonical), zlib.compress(stored.encode("utf-8", "surrogatepass"), 1)
 
 
 def packed_node(
@@ -135,7 +131,6 @@ def packed_node(
     """The lineage of a node whose columns and edges are at hand."""
     ordered = tuple(sorted(columns, key=_column_key))
     sorted_edges = tuple(sorted(edges, key=_sort_key))
-    fingerprint, _ = pack(unique_id, state, reason, ordered, sorted_edges)
     return NodeLineage(
         unique_id=unique_id,
         state=state,
@@ -144,7 +139,7 @@ def packed_node(
         operation=operation,
         columns=ordered,
         edges=sorted_edges,
-        fingerprint=fingerprint,
+        fingerprint=_fingerprint(_canonical(unique_id, state, reason, ordered, sorted_edges)),
         inputs=tuple(sorted(set(inputs))),
         counts=count_states(ordered),
     )
@@ -170,32 +165,33 @@ def column_row(column: ColumnLineage) -> list[Any]:
         column.name,
         column.ordinal,
         column.data_type,
-        column.state.value,
-        column.reason and column.reason.value,
+        column.state._value_,
+        column.reason and column.reason._value_,
         column.expression,
     ]
 
 
 def edge_row(edge: Edge) -> list[Any]:
     """The stored values of an edge, as the fingerprint takes them."""
-    subtype = edge.subtype
+    # ``_value_`` is the value without the property in front: this runs once for every edge.
+    subtype: str = edge.subtype._value_
     return [
         edge.from_node,
         edge.from_column,
         edge.from_field,
         edge.to_node,
         edge.to_column,
-        subtype.type.value,
-        subtype.value,
+        _TYPES[subtype],
+        subtype,
         edge.masking,
-        edge.certainty.value,
+        edge.certainty._value_,
         edge.expression,
-        [{"name": op.name, "kind": op.kind.value} for op in edge.ops],
+        [{"name": op.name, "kind": op.kind._value_} for op in edge.ops],
     ]
 
 
 def _sort_key(edge: Edge) -> tuple[Any, ...]:
-    return (*edge.sort_key, edge.masking, edge.certainty.value, edge.expression or "")
+    return (*edge.sort_key, edge.masking, edge.certainty._value_, edge.expression or "")
 
 
 def _column_key(column: ColumnLineage) -> tuple[Any, ...]:
@@ -207,8 +203,20 @@ def _column_key(column: ColumnLineage) -> tuple[Any, ...]:
     )
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+def _canonical(
+    unique_id: str,
+    state: State,
+    reason: Reason | None,
+    columns: Iterable[ColumnLineage],
+    edges: Iterable[Edge],
+) -> str:
+    rows = [column_row(column) for column in columns]
+    edge_rows = [edge_row(edge) for edge in edges]
+    return _encode([unique_id, state.value, reason and reason.value, rows, edge_rows])
+
+
+def _fingerprint(canonical: str) -> str:
+    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _column(row: list[Any], detail: str | None) -> ColumnLineage:

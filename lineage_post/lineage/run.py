@@ -135,7 +135,7 @@ class _Run:
         key = self.keys[unique_id]
         found = self.cache.find(key, lambda record: self._holds(record, shown))
         if found is not None and found.names != self.names_digest:
-            found = replace(found, names=self.names_digest)
+            found = found._replace(names=self.names_digest)
             self.cache.add(key, found)
         return found
 

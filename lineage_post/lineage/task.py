@@ -28,8 +28,9 @@ class Settings:
 
     def digest(self) -> str:
         """A hash of the settings and of the engine's version."""
-        return _hash([self.dialect, self.engine, self.expressions, *self.masking_functions]) + (
-            _hash(self.commands) if self.commands else ""
+        commands = json.dumps(self.commands, sort_keys=True, default=str)
+        return _hash(
+            f"{(self.dialect, self.engine, self.expressions, self.masking_functions)!r}{commands}"
         )
 
 
@@ -54,20 +55,19 @@ class Task:
 
     def content_key(self, settings: str) -> str:
         """A hash of all that its trace depends on beside the columns of what it reads."""
-        return _hash(
-            [
-                settings,
-                self.unique_id,
-                self.sql,
-                self.stop_at,
-                self.parents,
-                self.catalog,
-                self.declared,
-                self.keeps_columns,
-                self.snapshot and self.snapshot.values(),
-                self.commands,
-            ]
+        rest = (
+            settings,
+            self.unique_id,
+            self.stop_at,
+            self.parents,
+            self.catalog,
+            self.declared,
+            self.keeps_columns,
+            self.snapshot and self.snapshot.values(),
+            self.commands,
         )
+        # The repr of plain values is the same in every run, and cheaper than JSON.
+        return _hash(f"{rest!r}{self.sql}")
 
 
 def tasks_of(
@@ -114,6 +114,5 @@ def _commands(node: Node) -> Mapping[str, Any]:
     return dict(commands) if isinstance(commands, Mapping) else {}
 
 
-def _hash(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
+def _hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

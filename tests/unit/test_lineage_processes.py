@@ -1,15 +1,20 @@
 from __future__ import annotations
 
-from concurrent.futures.process import BrokenProcessPool
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from lineage_post.artifacts import Project, project_from_manifest_dict
 from lineage_post.lineage import pool
+from lineage_post.lineage.worker import Worker
 from lineage_post.options import Options
 
 from .lineages import lineage_of
-from .manifests import make_model, make_source
+from .manifests import make_manifest, make_model, make_source
 
 
 def chain(length: int) -> list[dict[str, Any]]:
@@ -40,35 +45,57 @@ def test_a_small_project_starts_no_process(monkeypatch: pytest.MonkeyPatch) -> N
     def refuse(*arguments: Any) -> Any:
         raise AssertionError("a process was started")
 
-    monkeypatch.setattr(pool, "_started", refuse)
+    monkeypatch.setattr(pool, "Worker", refuse)
     lineage_of(*chain(2), catalog=CATALOG, options=Options(processes=2))
 
 
-@pytest.mark.parametrize("fault", [BrokenProcessPool("died"), OSError("no more processes")])
-def test_when_processes_fail_one_does_all(
-    monkeypatch: pytest.MonkeyPatch, fault: Exception
+class Dying(Worker):
+    """A worker whose process ends before it answers."""
+
+    def trace(self, chunk: Any) -> Any:
+        self._process.kill()
+        return super().trace(chunk)
+
+
+class Missing(Worker):
+    """A machine that starts no processes."""
+
+    def __init__(self, *arguments: Any) -> None:
+        raise OSError("no more processes")
+
+
+@pytest.mark.parametrize("kind", [Dying, Missing])
+def test_when_processes_fail_this_one_does_all(
+    monkeypatch: pytest.MonkeyPatch, kind: type[Worker]
 ) -> None:
-    class Broken:
-        def submit(self, *arguments: Any) -> Any:
-            raise fault
-
-        def shutdown(self, **how: Any) -> None:
-            pass
-
     monkeypatch.setattr(pool, "WORTH_PROCESSES", 0)
-    monkeypatch.setattr(pool, "_started", lambda *arguments: Broken())
+    monkeypatch.setattr(pool, "Worker", kind)
     lineage = lineage_of(*chain(2), catalog=CATALOG, options=Options(processes=2))
     expected = lineage_of(*chain(2), catalog=CATALOG, options=Options(processes=1))
     assert lineage.to_dict() == expected.to_dict()
 
 
-def test_a_machine_that_cannot_start_processes_is_served(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def refuse(**how: Any) -> Any:
-        raise OSError("no semaphores")
+def test_a_script_without_a_guard_is_not_run_again(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import lineage_post.lineage.pool as pool\n"
+        "from lineage_post.lineage import trace_project\n"
+        "from lineage_post.options import Options\n"
+        "from tests.unit.test_lineage_processes import project\n"
+        "pool.WORTH_PROCESSES = 0\n"
+        "print(len(trace_project(project(), options=Options(processes=2)).nodes))\n",
+        encoding="utf-8",
+    )
+    root = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": str(root)},
+    )
+    assert done.stdout == "9\n", done.stderr
 
-    monkeypatch.setattr(pool, "WORTH_PROCESSES", 0)
-    monkeypatch.setattr(pool, "ProcessPoolExecutor", refuse)
-    lineage = lineage_of(*chain(1), catalog=CATALOG, options=Options(processes=2))
-    assert lineage.coverage().nodes.known == 4
+
+def project() -> Project:
+    return project_from_manifest_dict(make_manifest(*chain(2)))
