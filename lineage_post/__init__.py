@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,9 +20,7 @@ __all__ = ["__version__", "load", "trace"]
 def __getattr__(name: str) -> Any:
     """Imports sqlglot only when it is needed: dbt imports this package on every command."""
     if name == "trace":
-        from lineage_post.trace import trace
-
-        return trace
+        return import_module("lineage_post.trace")  # It can be called: see there.
     if name == "load":
         from lineage_post.lineage import load
 
