@@ -123,6 +123,7 @@ def _prepare(
             prior, run, _all_nodes(bridge.manifest), _packages(bridge.manifest), _latest(run)
         )
         added = replace(added, refreshes=added.refreshes + gone)
+    warehouse.begin()
     load.batches = [
         StatementBatch(
             str(warehouse.relations[batch.table]), ", ".join(batch.columns), batch.values

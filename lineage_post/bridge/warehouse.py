@@ -125,6 +125,18 @@ class Warehouse:
         _, table = self.adapter.execute(sql, auto_begin=True, fetch=True)
         return iter([tuple(row.values()) for row in table.rows])
 
+    def begin(self) -> None:
+        """Opens the transaction of a load, where the warehouse has any."""
+        connections = self.adapter.connections
+        connection = connections.get_thread_connection()
+        if not connection.transaction_open:
+            connections.begin()
+        has_autocommit = getattr(connection.credentials, "autocommit", False)
+        if self.adapter.type() == "postgres" and not has_autocommit:
+            # psycopg2 takes its first transaction for open still: dbt has ended that before the
+            # hook, in words that the driver does not see, so that it begins no other.
+            self.adapter.add_query("begin", auto_begin=False)
+
     def execute(self, sql: str) -> None:
         """Runs a statement inside the open transaction; a long one is not logged whole."""
         add_query = getattr(self.adapter, "add_query", None)

@@ -1,45 +1,5 @@
--- Two loads that met may have written a fingerprint's rows twice; an edge is one edge.
-with current_refreshes as (
-    select
-        fingerprint,
-        producer,
-        refreshed_at
-    from {{ ref('lineage_current') }}
-),
-
-edges as (
-    select * from {{ ref('lineage_edges') }}
-),
-
-final as (
-    select
-        edges.from_node,
-        edges.from_column,
-        edges.from_field,
-        edges.to_node,
-        edges.to_column,
-        edges.type,
-        edges.subtype,
-        edges.masking,
-        edges.certainty,
-        edges.expression,
-        edges.ops,
-        cast(count(distinct current_refreshes.producer) as {{ dbt.type_int() }}) as producers,
-        max(current_refreshes.refreshed_at) as refreshed_at
-    from edges
-    inner join current_refreshes on edges.fingerprint = current_refreshes.fingerprint
-    group by
-        edges.from_node,
-        edges.from_column,
-        edges.from_field,
-        edges.to_node,
-        edges.to_column,
-        edges.type,
-        edges.subtype,
-        edges.masking,
-        edges.certainty,
-        edges.expression,
-        edges.ops
+with final as (
+    {{ lineage_post.current_edges() }}
 )
 
 select * from final

@@ -1,11 +1,15 @@
 -- A node or column counts by the best that any producer knows of it.
-with current_refreshes as (
+with refreshes as (
+    {{ lineage_post.current_refreshes() }}
+),
+
+current_refreshes as (
     select
         node,
         fingerprint,
         {{ lineage_post.state_rank('state') }} as state_rank,
         {{ dbt.split_part('node', "'.'", 1) }} as resource_type
-    from {{ ref('lineage_current') }}
+    from refreshes
 ),
 
 nodes as (
@@ -24,7 +28,7 @@ columns as (
         lineage_columns.column_name,
         max({{ lineage_post.state_rank('lineage_columns.state') }}) as state_rank
     from current_refreshes
-    inner join {{ ref('lineage_columns') }} as lineage_columns
+    inner join {{ lineage_post.all_rows(ref('lineage_columns')) }} as lineage_columns
         on current_refreshes.fingerprint = lineage_columns.fingerprint
     where lineage_columns.column_name is not null
     group by current_refreshes.resource_type, current_refreshes.node, lineage_columns.column_name

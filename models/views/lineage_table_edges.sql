@@ -1,11 +1,15 @@
 -- A pair of nodes comes from the declared inputs or from the edges, whichever names it. Only
 -- here are pairs of a node with itself left out.
 with current_refreshes as (
-    select * from {{ ref('lineage_current') }}
+    {{ lineage_post.current_refreshes() }}
 ),
 
 inputs as (
-    {{ lineage_post.unnest_inputs(ref('lineage_current')) }}
+    {{ lineage_post.unnest_inputs('current_refreshes') }}
+),
+
+current_edges as (
+    {{ lineage_post.current_edges() }}
 ),
 
 edges as (
@@ -13,7 +17,7 @@ edges as (
         from_node,
         to_node,
         max(case when to_column is not null then 1 else 0 end) as has_column_edge
-    from {{ ref('lineage_column_edges') }}
+    from current_edges
     group by from_node, to_node
 ),
 

@@ -1,5 +1,5 @@
 with current_refreshes as (
-    select * from {{ ref('lineage_current') }}
+    {{ lineage_post.current_refreshes() }}
 ),
 
 nodes as (
@@ -25,7 +25,7 @@ columns as (
         current_refreshes.producer,
         current_refreshes.refreshed_at
     from current_refreshes
-    inner join {{ ref('lineage_columns') }} as lineage_columns
+    inner join {{ lineage_post.all_rows(ref('lineage_columns')) }} as lineage_columns
         on current_refreshes.fingerprint = lineage_columns.fingerprint
     where lineage_columns.state <> 'known'
 ),

@@ -1,8 +1,16 @@
 {{ config(materialized='table') }}
+with customers as (
+    select * from {{ ref('stg_customers') }}
+),
+
+orders as (
+    select * from {{ ref('big_orders') }}
+)
+
 select
     customers.customer_id,
     md5(customers.email) as email_hash,
     sum(orders.amount) as revenue
-from {{ ref('stg_customers') }} as customers
-inner join {{ ref('big_orders') }} as orders on customers.customer_id = orders.customer_id
+from customers
+inner join orders on customers.customer_id = orders.customer_id
 group by customers.customer_id, customers.email
