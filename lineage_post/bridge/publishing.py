@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from lineage_post.bridge import exposed, site
 from lineage_post.bridge.loading import Load, StatementBatch
 from lineage_post.bridge.observed import compiled_codes, observe
-from lineage_post.bridge.say import dbt_flags, detail, tell, warn
+from lineage_post.bridge.say import dbt_flags, describe, detail, tell, warn
 from lineage_post.bridge.tracing import LiveTracer
 from lineage_post.bridge.warehouse import Warehouse
 from lineage_post.errors import LineageError
@@ -46,7 +46,13 @@ def publish(
     tracer = LiveTracer(bridge.manifest, bridge.adapter, options, bridge.target_path)
     lineage = tracer.trace_run(run, compiled_codes(results))
     detail(f"traced in {time.perf_counter() - started:.2f} s")
-    _expose(bridge, tracer, options)
+    try:
+        _expose(bridge, tracer, options)
+    except Exception as error:
+        # The tables do not wait for the exposures.
+        if options.strict:
+            raise
+        warn(f"exposures not renewed: {describe(error)}")
     rows = rows_of(lineage, run, exclude_packages=options.exclude_packages)
     load.warehouse = Warehouse(bridge.adapter, bridge.manifest)
     added = _prepare(load, rows, options, timestamp_type, bridge=bridge, run=run)
