@@ -202,6 +202,36 @@ class TestBuild:
         assert lineage_post("build", *flags, *named)[0] == 0
         assert lineage_post("build", *flags, named[0], "--catalog", "gone.json")[0] == 2
 
+    def test_an_injected_model_is_known_by_its_own_projects_manifest(
+        self, lineage_post: Call, flags: list[str], target: Path, tmp_path: Path
+    ) -> None:
+        upstream = shutil.copy2(target / "manifest.json", tmp_path / "upstream.json")
+
+        def inject(manifest: dict[str, Any]) -> None:
+            """What a project has of another project's public model: a name, no code, no columns."""
+            stub = manifest["nodes"]["model.shop.stg_currencies"]
+            stub.update(raw_code="", compiled_code=None, columns={}, package_name="platform")
+            stub["depends_on"] = {"nodes": [], "macros": []}
+
+        edit_manifest(target, inject)
+        lineage_post("build", *flags)
+        assert node(lineage_of(target), "model.shop.stg_currencies")["edges"] == []
+        code, _, _ = lineage_post("build", *flags, "--upstream-manifest", str(upstream))
+        assert code == 0
+        edges = node(lineage_of(target), "model.shop.stg_currencies")["edges"]
+        assert {edge["from_node"] for edge in edges} == {"seed.shop.raw_currencies"}
+
+    def test_folders_may_have_spaces_and_accents(
+        self, lineage_post: Call, target: Path, tmp_path: Path
+    ) -> None:
+        folder = tmp_path / "My Projects" / "café"
+        shutil.copytree(target, folder / "target dir")
+        (folder / "dbt_project.yml").write_text(
+            "name: shop\ntarget-path: target dir\n", encoding="utf-8"
+        )
+        code, out, _ = lineage_post("build", "--project-dir", str(folder))
+        assert code == 0 and (folder / "target dir/lineage_post/lineage.json").is_file()
+
     def test_decorating_the_site_twice_changes_nothing(
         self, lineage_post: Call, flags: list[str], target: Path
     ) -> None:
