@@ -27,13 +27,17 @@ $(STAMP): pyproject.toml constraints.txt hatch_build.py
 demo: install ## build the shop with the hook, make its docs and trace a number of it
 	@$(DBT) deps --quiet
 	$(DBT) build
-	@$(DBT) test --quiet --select tag:after_hook
+	@echo "\n--- The lineage is the one a person would draw: seeds/expected/expected_column_edges.csv"
+	@$(DBT) test --quiet --select tag:after_hook && echo "It is."
 	@$(DBT) docs generate --quiet
+	@echo "\n--- What is known"
 	@$(LINEAGE) build
+	@echo "\n--- Where does the revenue of seven days come from?"
 	@$(LINEAGE) show +fct_daily_revenue.revenue_7_days
+	@echo "\n--- What breaks if the unit price changes?"
 	@$(LINEAGE) show raw_order_items.unit_price_cents+ --depth 2
-	@echo
-	@echo "The docs, with a lineage panel on every model page: make docs, then http://localhost:8080/#!/model/model.shop.fct_orders"
+	@echo "\n--- The docs, with a lineage panel on every model page"
+	@echo "make docs, then http://localhost:8080/#!/model/model.shop.fct_orders"
 
 docs: $(PROJECT)/target/index.html ## serve the shop's docs on http://localhost:8080
 	$(DBT) docs serve --no-browser
