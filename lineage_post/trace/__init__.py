@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
+from types import ModuleType
 from typing import Any, Optional
 
 from sqlglot.errors import SqlglotError
 
 from lineage_post.trace.dialects import rules_of
+from lineage_post.trace.errors import TooComplex
+from lineage_post.trace.limits import check
 from lineage_post.trace.result import ColumnRef, Op, Output, Trace, TraceEdge, Unknown
 from lineage_post.trace.running import Settings, failed, trace_node, tracer_of
 from lineage_post.trace.schema_index import Entry, SchemaIndex, index_of
+from lineage_post.trace.tokens import Tokens
 from lineage_post.vocabulary import Reason
 
 __all__ = [
@@ -65,9 +70,12 @@ def trace_script(
     rules = rules_of(dialect)
     try:
         tokens = rules.dialect.tokenize(sql)
+        check(sql, tokens)
         nodes = [n for n in rules.dialect.parser().parse(tokens, sql) if n is not None]
     except SqlglotError as error:
         return (failed(Reason.PARSE_ERROR, _first_line(error)),)
+    except TooComplex as error:
+        return (failed(Reason.TOO_COMPLEX, str(error)),)
     except RecursionError:
         return (failed(Reason.TOO_COMPLEX, "the statement is nested too deeply"),)
     if not nodes:
@@ -79,11 +87,23 @@ def trace_script(
         masking=frozenset(name.lower() for name in masking_functions),
         has_expressions=expressions,
     )
+    text = Tokens(sql, tokens)
     return tuple(
-        trace_node(node, tracer_of(sql, tokens, settings), has_expressions=expressions)
+        trace_node(node, tracer_of(text, settings), has_expressions=expressions)
         for node in nodes
     )
 
 
 def _first_line(error: Exception) -> str:
     return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+
+
+class _CallableModule(ModuleType):
+    """``lineage_post.trace(...)`` is the function, though this package has the same name: Python
+    makes a package an attribute of its parent as soon as anything imports it."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Trace:
+        return trace(*args, **kwargs)
+
+
+sys.modules[__name__].__class__ = _CallableModule

@@ -13,6 +13,8 @@ from lineage_post.trace.tracer import Tracer
 
 #: Provenance only grows and has few kinds, so a fixpoint comes within a few rounds.
 _ROUNDS = 64
+#: So many CTEs are evaluated inside one another before the chain is walked from its start.
+_DEPTH = 20
 _RELATIONS = (exp.Query, exp.Pivot, exp.Table)
 
 
@@ -51,8 +53,21 @@ def relation_of(t: Tracer, cte: Cte) -> Relation:
     """The columns of a CTE."""
     if cte.relation is None:
         stop = _stop(t, cte)
-        cte.relation = _evaluated(t, cte) if stop is None else t.table_of(stop)
+        cte.relation = _below(t, cte) if stop is None else t.table_of(stop)
     return cte.relation
+
+
+def _below(t: Tracer, cte: Cte) -> Relation:
+    """Evaluates a CTE; far down a chain its predecessors first, in order, to stay shallow."""
+    t.cte_depth += 1
+    if t.cte_depth > _DEPTH:
+        for earlier in cte.env.values():
+            if earlier.relation is None and not earlier.is_scalar:
+                stop = _stop(t, earlier)
+                earlier.relation = _evaluated(t, earlier) if stop is None else t.table_of(stop)
+    relation = _evaluated(t, cte)
+    t.cte_depth -= 1
+    return relation
 
 
 def _stop(t: Tracer, cte: Cte) -> Optional[str]:

@@ -281,7 +281,8 @@ def _final_names(t: Tracer, relation: Relation) -> tuple[Sequence[str], frozense
         return names, frozenset()
     if t.rules.renames_duplicates:
         return unique_names(names), frozenset()
-    return names, frozenset(i for i, key in enumerate(keys) if key in keys[:i])
+    first = {key: i for i, key in reversed(list(enumerate(keys)))}
+    return names, frozenset(i for i, key in enumerate(keys) if first[key] != i)
 
 
 def _first_reason(outputs: list[Output], unknowns: list[Unknown]) -> Optional[Reason]:

@@ -43,7 +43,7 @@ class Frame:
     """
 
     __slots__ = (
-        "_alias_positions", "alias_visible", "bindings", "by_key", "env", "is_partial", "merged",
+        "_alias_positions", "_indexed", "alias_visible", "bindings", "by_key", "env", "is_partial", "merged",
         "operands", "outer", "provenances", "rows", "rows_of", "spellings", "steps", "windows",
     )  # fmt: skip
 
@@ -57,6 +57,7 @@ class Frame:
         self.provenances: list[int] = []
         self.steps: list[AnyStep] = []
         self._alias_positions: dict[str, int] = {}
+        self._indexed = 0
         self.alias_visible = Visible.NO
         self.windows: Mapping[str, Any] = _NONE
         #: Lambda variables and such, innermost last; key -> provenance.
@@ -70,10 +71,9 @@ class Frame:
         """The position of the first output so far of that name; indexed when first asked for."""
         positions = self._alias_positions
         spellings = self.spellings
-        if len(positions) < len(spellings):
-            positions.clear()
-            for i in range(len(spellings) - 1, -1, -1):
-                positions[rules.key_of(spellings[i])] = i
+        for i in range(self._indexed, len(spellings)):
+            positions.setdefault(rules.key_of(spellings[i]), i)
+        self._indexed = len(spellings)
         return positions.get(key)
 
     def add_output(self, spelling: str, provenance: int, step: AnyStep) -> None:

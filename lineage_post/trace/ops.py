@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 from sqlglot import exp
 
@@ -50,44 +50,76 @@ class Operations:
     def __init__(self, t: Tracer) -> None:
         self._tracer = t
         self._known: dict[int, list[Applied]] = {}
+        #: Steps that are being worked out: a recursion refers to itself.
+        self._open: set[int] = set()
 
     def of(self, step: AnyStep) -> list[Applied]:
         """The operations on the way to a column, in the order they are applied."""
         if step is None:
             return []
         known = self._known.get(id(step))
-        if known is None:
-            self._known[id(step)] = []
-            known = self._arms(step) if isinstance(step, Arms) else self._logged(step)
-            self._known[id(step)] = known
-        return known
+        return self._worked_out(step) if known is None else known
+
+    def _worked_out(self, step: AnyStep) -> list[Applied]:
+        """Works out a step and all it stands on, deepest first; chains may be long."""
+        waiting = [step]
+        while waiting:
+            current = waiting[-1]
+            if current is None or id(current) in self._known:
+                waiting.pop()
+                continue
+            missing = [s for s in self._below(current) if s is not None and id(s) not in self._open]
+            if missing:
+                self._open.update(map(id, missing))
+                waiting.extend(missing)
+                continue
+            arms = current.__class__ is Arms
+            self._known[id(current)] = (
+                self._arms(current) if arms else self._logged(current)  # type: ignore[arg-type]
+            )
+            waiting.pop()
+        return self._known[id(step)]
+
+    def _below(self, step: Union[Step, Arms]) -> list[AnyStep]:
+        """The steps that a step refers to and that are not worked out yet."""
+        known = self._known
+        if isinstance(step, Arms):
+            return [arm for arm in step.steps if id(arm) not in known]
+        log = self._tracer.log
+        found = []
+        for n in range(step.start, step.end):
+            what = log[n][0]
+            if (what.__class__ is Step or what.__class__ is Arms) and id(what) not in known:
+                found.append(what)
+        return found
 
     def _arms(self, arms: Arms) -> list[Applied]:
         found: dict[Applied, None] = {}
         for arm in arms.steps:
-            found.update(dict.fromkeys(self.of(arm)))
+            if arm is not None:
+                found.update(dict.fromkeys(self._known.get(id(arm), ())))
         return list(found)
 
     def _logged(self, step: Step) -> list[Applied]:
         log = self._tracer.log
         found: list[Applied] = []
         starts: list[int] = []
+        has_links = False
         for n in range(step.start, step.end):
             what, x = log[n]
             if what.__class__ is int:
-                for k in range(len(found)):
-                    if starts[k] >= what:
-                        found[k] = (found[k][0], collapsed(found[k][1], x))
+                _act_as(found, starts, what, x)
             elif what.__class__ is Step or what.__class__ is Arms:
-                for applied in self.of(what):
-                    found.append(applied)
-                    starts.append(n)
+                below = self._known.get(id(what), ())
+                found.extend(below)
+                starts.extend([n] * len(below))
+                has_links = True
             else:
                 op = self._named(what)
                 if op is not None:
                     found.append((op, x))
                     starts.append(n)
-        return found
+        return list(dict.fromkeys(found)) if has_links else found
 
     def _named(self, node: Any) -> Optional[Op]:
         if node.__class__ is Op:
@@ -106,9 +138,17 @@ class Operations:
             return "CAST"
         meta = node._meta
         if meta is not None and "start" in meta:
-            written = self._tracer.sql[meta["start"] : meta["end"] + 1]
+            written = self._tracer.tokens.sql[meta["start"] : meta["end"] + 1]
             if written.replace("_", "").replace(".", "").isalnum():
                 return written.upper()
         if isinstance(node, exp.Func):
             return str(node.name if isinstance(node, exp.Anonymous) else node.sql_name()).upper()
         return str(node.key).upper()
+
+
+def _act_as(found: list[Applied], starts: list[int], since: int, kind: int) -> None:
+    """What was logged since then acts as another kind, such as the condition of a CASE."""
+    k = len(found) - 1
+    while k >= 0 and starts[k] >= since:
+        found[k] = (found[k][0], collapsed(found[k][1], kind))
+        k -= 1

@@ -63,6 +63,7 @@ def add_star(
         opens.extend(found)
         return
     for relation in relations:
+        t.spend(len(relation.spellings))
         f.spellings.extend(relation.spellings)
         f.provenances.extend(relation.all())
         f.steps.extend(relation.steps)

@@ -29,7 +29,7 @@ SUBTYPES = (
 )
 
 #: So many sources fit in the masks; a statement that needs more is too complex.
-CAPACITY = 1 << 16
+CAPACITY = 1 << 14
 _FIRST = int(("0" * (KINDS - 1) + "1") * CAPACITY, 2)
 _IDENTITY = _FIRST
 _TRANSFORMATION = _FIRST << TRANSFORMATION

@@ -47,10 +47,14 @@ class Step:
 class Arms:
     """The steps of one column of a set operation: an arm each, None for a bare reference."""
 
-    __slots__ = ("steps",)
+    __slots__ = ("provenance", "steps")
 
     def __init__(self, steps: list["AnyStep"]) -> None:
         self.steps = steps
+        self.provenance = 0
+        for step in steps:
+            if step is not None:
+                self.provenance |= step.provenance
 
 
 AnyStep = Union[Step, Arms, None]

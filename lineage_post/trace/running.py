@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Optional
 
@@ -18,6 +18,7 @@ from lineage_post.trace.result import Trace, Unknown
 from lineage_post.trace.schema_index import SchemaIndex
 from lineage_post.trace.shape_of import column_shape, element_shape, expression_shape
 from lineage_post.trace.statements import Written, written, written_relation
+from lineage_post.trace.tokens import Tokens
 from lineage_post.trace.tracer import Hooks, Tracer
 from lineage_post.vocabulary import Reason, State
 
@@ -46,18 +47,16 @@ class Settings:
     has_expressions: bool
 
 
-def tracer_of(sql: str, tokens: Sequence[Any], settings: Settings) -> Tracer:
+def tracer_of(tokens: Tokens, settings: Settings) -> Tracer:
     """A fresh tracer for one statement."""
-    t = Tracer(
-        sql,
+    return Tracer(
+        tokens,
         settings.schema,
         Commands(settings.commands),
         settings.stop_at,
         settings.masking,
         _HOOKS,
     )
-    t.tokens = tokens
-    return t
 
 
 def trace_node(node: Any, t: Tracer, *, has_expressions: bool) -> Trace:

@@ -9,9 +9,9 @@ from sqlglot import exp
 from lineage_post.trace.frame import Env, Frame, Operand
 from lineage_post.trace.opens import OpenArms
 from lineage_post.trace.provenance import FILTER, GROUP_BY
-from lineage_post.trace.relation import AnyStep, Arms, Relation
+from lineage_post.trace.relation import AnyStep, Relation
 from lineage_post.trace.select import order
-from lineage_post.trace.sources import unique_names
+from lineage_post.trace.sources import unique_names, united
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import Reason
 
@@ -45,7 +45,7 @@ def set_operation(t: Tracer, node: Any, env: Env, outer: Optional[Frame]) -> Rel
         else:
             _membership(t, operation, result, arm, f)
     open_ = OpenArms(result.relations) if result.open is not None else None
-    steps = [_steps(arms) for arms in result.arms]
+    steps = [united(arms) for arms in result.arms]
     return Relation(t.rules, result.names, result.provenances, steps, f.rows, f.rows_of, open_)
 
 
@@ -68,12 +68,6 @@ def _is_plain_parentheses(node: Any) -> bool:
         and isinstance(node.args["this"], exp.SetOperation)
         and not any(node.args.get(k) for k in ("alias", "order", "limit", "offset", "with_"))
     )
-
-
-def _steps(arms: list[AnyStep]) -> AnyStep:
-    if len(arms) == 1:
-        return arms[0]
-    return Arms(arms) if any(arm is not None for arm in arms) else None
 
 
 def _union(t: Tracer, operation: Any, result: _Result, arm: Relation, f: Frame) -> None:

@@ -218,25 +218,27 @@ def unique_names(spellings: Any) -> list[str]:
 def values(t: Tracer, node: Any, f: Frame) -> Relation:
     """``values (a, 1), (b, 2)``: a set operation by position, each row an arm."""
     provenances: list[int] = []
-    steps: list[AnyStep] = []
+    arms: list[list[AnyStep]] = []
     for row in node.args["expressions"]:
         cells = row.args["expressions"] if isinstance(row, exp.Tuple) else [row]
         for i, cell in enumerate(cells):
             x, step = cell_of(t, cell, f)
-            if i < len(provenances):
-                provenances[i] |= x
-                steps[i] = _merged_steps(steps[i], step)
-            else:
-                provenances.append(x)
-                steps.append(step)
+            if i == len(provenances):
+                provenances.append(0)
+                arms.append([])
+            provenances[i] |= x
+            if x or not arms[i]:
+                arms[i].append(step)
+    steps = [united(column) for column in arms]
     names = [f"{t.rules.values_prefix}{i + t.rules.values_base}" for i in range(len(provenances))]
     return Relation(t.rules, names, provenances, steps)
 
 
-def _merged_steps(a: AnyStep, b: AnyStep) -> AnyStep:
-    if b is None:
-        return a
-    return Arms([a, b])
+def united(arms: list[AnyStep]) -> AnyStep:
+    """The step of a column that comes through several arms."""
+    if len(arms) == 1:
+        return arms[0]
+    return Arms(arms) if any(arm is not None for arm in arms) else None
 
 
 def cell_of(t: Tracer, node: Any, f: Frame) -> tuple[int, AnyStep]:

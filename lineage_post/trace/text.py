@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Optional
 
 from lineage_post.trace.relation import AnyStep, Arms, Step
-from lineage_post.trace.tokens import Tokens
 from lineage_post.trace.tracer import Tracer
 
 
@@ -14,7 +13,7 @@ class Texts:
 
     def __init__(self, t: Tracer) -> None:
         self._tracer = t
-        self._tokens = Tokens(t.sql, t.tokens)
+        self._tokens = t.tokens
         self._known: dict[int, str] = {}
 
     def of(self, step: AnyStep, x: int = -1) -> Optional[str]:
@@ -30,7 +29,7 @@ class Texts:
 
     def _of_arms(self, arms: Arms, x: int) -> Optional[str]:
         for arm in arms.steps:
-            if arm is not None and provenance_of(arm) & x:
+            if arm is not None and arm.provenance & x:
                 return self.of(arm, x)
         return next((self.of(arm, x) for arm in arms.steps if arm is not None), None)
 
@@ -48,13 +47,3 @@ class Texts:
         first = self._tokens.first_of(node)
         last = None if first is None else self._tokens.last_of(node)
         return None if first is None or last is None or last < first else (first, last)
-
-
-def provenance_of(step: AnyStep) -> int:
-    """What flows through a step."""
-    if isinstance(step, Step):
-        return step.provenance
-    x = 0
-    for arm in step.steps if step is not None else ():
-        x |= provenance_of(arm)
-    return x

@@ -22,7 +22,7 @@ class Tokens:
     def __init__(self, sql: str, tokens: Sequence[Any]) -> None:
         self.sql = sql
         self.tokens = tokens
-        self._starts = [token.start for token in tokens]
+        self._starts: list[int] = []
 
     def slice(self, first: int, last: int) -> str:
         """The text from one token to another."""
@@ -34,8 +34,11 @@ class Tokens:
         if meta is None or "start" not in meta:
             return None
         start = meta["start"]
-        i = bisect_left(self._starts, start)
-        return i if i < len(self._starts) and self._starts[i] == start else None
+        starts = self._starts
+        if not starts:
+            starts = self._starts = [token.start for token in self.tokens]
+        i = bisect_left(starts, start)
+        return i if i < len(starts) and starts[i] == start else None
 
     def before_alias(self, alias: Any) -> Optional[tuple[int, int]]:
         """The select item that ends where ``as alias`` begins."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Optional
 
@@ -14,14 +14,15 @@ from lineage_post.trace.provenance import collapsed
 from lineage_post.trace.relation import AnyStep, Relation, Step, Table
 from lineage_post.trace.schema_index import SchemaIndex
 from lineage_post.trace.sources_table import Sources
+from lineage_post.trace.tokens import Tokens
 
 if TYPE_CHECKING:
     from lineage_post.trace.commands import Commands
     from lineage_post.trace.frame import Env, Frame
     from lineage_post.trace.shapes import Shape
 
-#: So many SELECTs, each evaluated once, is more than any sane statement has.
-STEP_LIMIT = 200_000
+#: So many items of FROM, SELECTs and columns of stars are more than any sane statement has.
+STEP_LIMIT = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,22 +49,21 @@ class Tracer:
     """
 
     __slots__ = (
-        "commands", "expanding", "hooks", "key", "log", "masking", "masking_types", "opens", "query", "reads",
-        "rules", "schema", "sources", "spell", "spent", "sql", "step", "stop_at", "tables", "tokens",
+        "commands", "cte_depth", "expanding", "hooks", "key", "log", "masking", "masking_types", "opens", "query", "reads",
+        "rules", "schema", "sources", "spell", "spent", "step", "stop_at", "tables", "tokens",
         "warnings",
     )  # fmt: skip
 
     def __init__(
         self,
-        sql: str,
+        tokens: Tokens,
         schema: SchemaIndex,
         commands: "Commands",
         stop_at: Mapping[str, str],
         masking: frozenset[str],
         hooks: Hooks,
     ) -> None:
-        self.sql = sql
-        self.tokens: Sequence[Any] = ()
+        self.tokens = tokens
         self.schema = schema
         self.rules = schema.rules
         self.key = self.rules.key
@@ -87,6 +87,7 @@ class Tracer:
         self.opens: dict[str, OpenTable] = {}
         self.warnings: list[str] = []
         self.spent = 0
+        self.cte_depth = 0
 
     def spend(self, steps: int = 1) -> None:
         """Counts work. Raises TooComplex beyond the limit."""

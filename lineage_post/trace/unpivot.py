@@ -9,7 +9,8 @@ from sqlglot import exp
 from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.frame import Frame
 from lineage_post.trace.provenance import FILTER
-from lineage_post.trace.relation import AnyStep, Arms, Relation
+from lineage_post.trace.relation import AnyStep, Relation
+from lineage_post.trace.sources import united
 from lineage_post.trace.star import columns_items
 from lineage_post.trace.tracer import Tracer
 
@@ -51,8 +52,7 @@ def _value(rows: list[list[_Cell]], n: int) -> tuple[int, AnyStep]:
     x = 0
     for cell in cells:
         x |= cell.provenance
-    steps = [cell.step for cell in cells]
-    return x, Arms(steps) if any(step is not None for step in steps) else None
+    return x, united([cell.step for cell in cells]) if cells else None
 
 
 def _parts(t: Tracer, node: Any, g: Frame) -> tuple[str, list[str], list[list[_Cell]]]:

@@ -9,8 +9,8 @@ from sqlglot import exp
 
 from lineage_post.trace.frame import Frame
 from lineage_post.trace.provenance import transformed
-from lineage_post.trace.relation import AnyStep, Arms, Relation
-from lineage_post.trace.sources import cell_of
+from lineage_post.trace.relation import AnyStep, Relation
+from lineage_post.trace.sources import cell_of, united
 from lineage_post.trace.tracer import Tracer
 
 
@@ -42,10 +42,7 @@ class Assignments:
 
     def relation(self, f: Frame) -> Relation:
         """The assigned columns, with what decides the rows of ``f``."""
-        steps: list[AnyStep] = [
-            s[0] if len(s) == 1 else Arms(s) if any(x is not None for x in s) else None
-            for s in self._steps
-        ]
+        steps = [united(arms) for arms in self._steps]
         return Relation(
             self._tracer.rules, self._names, self._provenances, steps, f.rows, f.rows_of
         )

@@ -1,0 +1,94 @@
+"""Refuses text that a parser would answer with a crash or with exponential time.
+
+Compiled sqlglot can end in a segmentation fault where pure Python raises RecursionError, and tries
+every nesting of joins that have no condition. Both are told by the tokens, before the parser runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlglot import TokenType
+
+from lineage_post.trace.errors import TooComplex
+
+#: Nesting that parses within the 512 KB stack a thread has on some systems (measured: 150 does,
+#: 250 does not).
+NESTING_LIMIT = 140
+#: Joins in a row without a condition: the parser's work doubles with each (12 take 0.1 s).
+BARE_JOIN_LIMIT = 12
+
+_OPENING = frozenset(
+    {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
+)
+_CLOSING = frozenset(
+    {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
+)
+_PREFIXES = frozenset({TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE})
+_ARROWS = frozenset({TokenType.ARROW, TokenType.FARROW})
+_GENERIC_TYPES = frozenset(
+    {TokenType.STRUCT, TokenType.ARRAY, TokenType.MAP, TokenType.NESTED, TokenType.OBJECT}
+)
+_CONDITIONS = frozenset({TokenType.ON, TokenType.USING})
+_WITHOUT_CONDITION = frozenset({TokenType.CROSS, TokenType.NATURAL, TokenType.ARRAY})
+
+
+def check(sql: str, tokens: Sequence[Any]) -> None:
+    """Raises TooComplex for text that is not safe to parse."""
+    if _may_be_deep(sql):
+        _check_nesting(tokens)
+    if sql.lower().count("join") > BARE_JOIN_LIMIT:
+        _check_joins(tokens)
+
+
+def _may_be_deep(sql: str) -> bool:
+    """A cheap bound from above: few characters can open so many levels."""
+    lower = sql.lower()
+    marks = ("(", "[", "{", "<", "->", "=>", "case", "not", "~", "- -", "--", "+ +", "-+", "prior")
+    return sum(map(lower.count, marks)) > NESTING_LIMIT
+
+
+def _check_nesting(tokens: Sequence[Any]) -> None:
+    depth = run = since_arrow = types = subscripts = 0
+    before = None
+    for token in tokens:
+        kind = token.token_type
+        if kind in _OPENING:
+            depth += 1
+        elif kind in _CLOSING:
+            depth = max(depth - 1, 0)
+        if kind is TokenType.LT and before in _GENERIC_TYPES:
+            types += 1
+        elif kind is TokenType.GT:
+            types = max(types - 1, 0)
+        if kind in _ARROWS:
+            run, since_arrow = run + 1, 0
+        elif kind in _PREFIXES and kind is before:
+            run, since_arrow = run + 1, 0
+        else:
+            since_arrow += 1
+            run = run if since_arrow < 2 else 0
+        if kind is TokenType.L_BRACKET and before is TokenType.R_BRACKET:
+            subscripts += 1
+            if subscripts > NESTING_LIMIT:
+                raise TooComplex(f"more than {NESTING_LIMIT} subscripts")
+        before = kind
+        if depth + run + types > NESTING_LIMIT:
+            raise TooComplex(f"nested more than {NESTING_LIMIT} levels deep")
+
+
+def _check_joins(tokens: Sequence[Any]) -> None:
+    bare = 0
+    has_method = False
+    for token in tokens:
+        kind = token.token_type
+        if kind in _WITHOUT_CONDITION:
+            has_method = True
+        elif kind in _CONDITIONS or kind is TokenType.SELECT:
+            bare = 0
+        elif kind is TokenType.JOIN:
+            bare = 0 if has_method else bare + 1
+            has_method = False
+            if bare > BARE_JOIN_LIMIT:
+                raise TooComplex(f"more than {BARE_JOIN_LIMIT} joins in a row have no condition")
