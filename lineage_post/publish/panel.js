@@ -246,9 +246,11 @@
         var href = address(data.nodes[r][NODE.id]), label = visible(data.nodes[r][NODE.label]);
         var link = el(href ? "a" : "span", "", el("bdi", "", label));
         if (href) link.href = href;
-        return el("span", "", [" ", link]);
+        return link;
       }, list);
-      made.push(el("div", "lp-note lp-readers", ["Also read by", list, ", whose columns are not all known: they may use any column."]));
+      var said = readers.length === 1 ? "A reader whose columns are not all known may use any column: "
+        : "Readers whose columns are not all known may use any column: ";
+      made.push(el("div", "lp-note lp-readers", [said, list]));
     }
     var stale = staleness();
     if (stale) made.push(el("div", "lp-note lp-stale", stale));
