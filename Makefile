@@ -5,6 +5,7 @@ STAMP := .venv/.installed
 PROJECT := integration_project
 DBT := cd $(PROJECT) && ../$(BIN)/dbt
 LINEAGE := $(BIN)/lineage-post --project-dir $(PROJECT)
+SAY := printf '\n--- %s\n'
 
 export DBT_SEND_ANONYMOUS_USAGE_STATS := false
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -27,16 +28,16 @@ $(STAMP): pyproject.toml constraints.txt hatch_build.py
 demo: install ## build the shop with the hook, make its docs and trace a number of it
 	@$(DBT) deps --quiet
 	$(DBT) build
-	@echo "\n--- The lineage is the one a person would draw: seeds/expected/expected_column_edges.csv"
+	@$(SAY) 'The lineage is the one a person would draw: seeds/expected/expected_column_edges.csv'
 	@$(DBT) test --quiet --select tag:after_hook && echo "It is."
 	@$(DBT) docs generate --quiet
-	@echo "\n--- What is known"
+	@$(SAY) 'What is known'
 	@$(LINEAGE) build
-	@echo "\n--- Where does the revenue of seven days come from?"
+	@$(SAY) 'Where does the revenue of seven days come from?'
 	@$(LINEAGE) show +fct_daily_revenue.revenue_7_days
-	@echo "\n--- What breaks if the unit price changes?"
+	@$(SAY) 'What breaks if the unit price changes?'
 	@$(LINEAGE) show raw_order_items.unit_price_cents+ --depth 2
-	@echo "\n--- The docs, with a lineage panel on every model page"
+	@$(SAY) 'The docs, with a lineage panel on every model page'
 	@echo "make docs, then http://localhost:8080/#!/model/model.shop.fct_orders"
 
 docs: $(PROJECT)/target/index.html ## serve the shop's docs on http://localhost:8080

@@ -14,6 +14,7 @@ import click
 from rich.console import Console, RenderableType
 from rich.markup import escape
 from rich.theme import Theme
+from rich.tree import Tree
 
 THEME = Theme(
     {
@@ -68,8 +69,11 @@ def log_console() -> Console:
 
 
 def say(what: RenderableType) -> None:
-    """Prints a part of the answer to stdout."""
-    answer_console().print(what)
+    """Prints a part of the answer to stdout. A tree's lines are cut at the edge, not broken."""
+    if isinstance(what, Tree):
+        answer_console().print(what, no_wrap=True, overflow="ellipsis")
+    else:
+        answer_console().print(what)
 
 
 def say_plain(text: str) -> None:
