@@ -191,7 +191,10 @@ def compile_in_full(
             command += ["--target", target]
         code = "from dbt.cli.main import cli; cli()"
         done = subprocess.run(
-            [sys.executable, "-c", code, *command], cwd=project_dir, capture_output=True, check=False
+            [sys.executable, "-c", code, *command],
+            cwd=project_dir,
+            capture_output=True,
+            check=False,
         )
         if done.returncode != 0:
             return {}

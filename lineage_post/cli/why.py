@@ -104,6 +104,8 @@ def _ask(
 ) -> list[Explained]:
     from lineage_post.bridge.profile import connect
 
+    # Before connecting: dbt may want the database for itself while it compiles.
+    sql_of = _sql_in_full(loaded, unique_id, flags)
     connection = connect(
         loaded.places.project_dir,
         dialect,
@@ -112,9 +114,7 @@ def _ask(
         target=flags["target"],
         timeout=float(flags["timeout"]),
     )
-    walker = Walker(
-        loaded.lineage, connection, _settings(flags), sql_of=_sql_in_full(loaded, unique_id, flags)
-    )
+    walker = Walker(loaded.lineage, connection, _settings(flags), sql_of=sql_of)
     return walker.why(unique_id, where)
 
 

@@ -66,9 +66,11 @@ def group_keys(select: exp.Select) -> tuple[list[exp.Expr], bool]:
             has_sets = True
             for child in node.expressions:
                 collect(child)
-        elif isinstance(node, (exp.Tuple, exp.Paren)):
-            for child in node.expressions or [node.this]:
+        elif isinstance(node, exp.Tuple):
+            for child in node.expressions:
                 collect(child)
+        elif isinstance(node, exp.Paren):
+            collect(node.this)
         else:
             keys.setdefault(node.sql(), node)
 

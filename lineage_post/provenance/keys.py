@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lineage_post.artifacts import Node, Project
+from lineage_post.lineage import Lineage
 
 _NAME = re.compile(r"[\"`\[]?(\w+)[\"`\]]?")
 
@@ -74,3 +75,21 @@ def _names(value: Any) -> tuple[str, ...] | None:
     if any(match is None for match in matches):
         return None
     return tuple(match[1] for match in matches if match is not None)
+
+
+def self_reading(lineage: Lineage, unique_id: str) -> list[str]:
+    """Incremental models at or above a node whose compiled SQL reads the model itself."""
+    found: list[str] = []
+    seen: set[str] = set()
+    pending = [unique_id]
+    while pending:
+        name = pending.pop()
+        node = lineage.project.nodes.get(name)
+        if name in seen or node is None:
+            continue
+        seen.add(name)
+        pending.extend(node.depends_on)
+        traced = lineage.nodes.get(name)
+        if node.materialized == "incremental" and traced is not None and name in traced.inputs:
+            found.append(name)
+    return sorted(found)

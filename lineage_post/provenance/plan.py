@@ -1,4 +1,4 @@
-"""A model's SQL made ready to ask for its rows: rewritten, counted, its outputs matched to columns."""
+"""A model's SQL made ready to ask for its rows: rewritten, and its outputs matched to columns."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def make_plan(
     rewriter = Rewriter(prepared, cells=settings.cells, terms=settings.how)
     rewritten = rewriter.rewrite()
     counting = Rewriter(prepared, Counts()).rewrite().query
-    outputs = _matched(prepared.names, rewritten.names, columns)
+    outputs = matched(prepared.names, rewritten.names, columns)
     names = {written: name for name, written in outputs.items()}
     volatile = {
         names[rewritten.names[position]]
@@ -72,10 +72,10 @@ def make_plan(
     return Plan(prepared, rewritten, counting, outputs, frozenset(volatile), dialect)
 
 
-def _matched(
+def matched(
     original: Sequence[str], written: Sequence[str], columns: Sequence[str]
 ) -> dict[str, str]:
-    """Stored columns to outputs: by name, else by position where all are there."""
+    """Stored columns -> outputs: by name, else by position where all are there."""
     by_name = {
         (name or other).lower(): other for name, other in zip(original, written, strict=True)
     }

@@ -108,8 +108,10 @@ def parsed(sql: str, dialect: str) -> exp.Expr:
     if len(statements) != 1:
         raise Refusal(f"a script of {len(statements)} statements")
     statement = statements[0]
+    if isinstance(statement, exp.Pivot):
+        raise refuse("UNPIVOT" if statement.args.get("unpivot") else "PIVOT", statement)
     if not isinstance(statement, exp.Query):
-        raise refuse(f"a {statement.key} statement", statement)
+        raise refuse(f"{statement.key.upper()} statement", statement)
     return statement
 
 

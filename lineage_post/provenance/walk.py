@@ -59,17 +59,20 @@ class Walker:
         if self.settings.as_of_now:
             return self._computed(node, where)
         table = self.relations.table(unique_id)
-        condition = checked(where, table.columns, self.connection.dialect, names=_names(node))
+        condition = checked(where, table.columns, self.connection.dialect, names=model_names(node))
         rows = self._stored(node, list(table.columns), condition)
         return self._explain(node, rows, self.settings.depth)
 
     # -- rows
 
     def _stored(self, node: Node, columns: list[str], condition: exp.Expr) -> list[Values]:
-        if node.relation is None:
+        table = table_of(node)
+        if table is None:
             raise Refusal(f"{node.name} has no stored rows", hint="Ask with --as-of-now.")
+        if not columns:
+            raise Refusal(f"{node.name} is not in the warehouse", hint="Run dbt build, then ask.")
         outputs = [exp.column(exp.to_identifier(name, quoted=True)) for name in columns]
-        select = exp.select(*(outputs or [exp.Star()])).from_(_table(node)).where(condition)
+        select = exp.select(*outputs).from_(table).where(condition)
         found = self.connection.rows(select.limit(self.settings.limit))
         return [dict(zip(columns, row, strict=True)) for row in found]
 
@@ -77,13 +80,15 @@ class Walker:
         """Recompute the model from the relations ``depth`` steps up, and ask for its rows."""
         plan = self._plan(node, self._inlined(node))
         names = list(plan.outputs)
-        condition = checked(where, names, self.connection.dialect, names=_names(node))
+        condition = checked(where, names, self.connection.dialect, names=model_names(node))
         written = plan.columns()
         for found in list(condition.find_all(exp.Column)):
             found.replace(written[found.name].copy())
         statement = plan.question(condition, []).limit(self.settings.limit)
         rows = [dict(zip(names, row, strict=True)) for row in self.connection.rows(statement)]
-        question = Question(node.unique_id, rows, self._key(node, plan), computed=True)
+        question = Question(
+            node.unique_id, rows, key_of(node, self.relations, plan.outputs), computed=True
+        )
         return Asker(plan, self.connection, self.settings).answer(question)
 
     def _inlined(self, node: Node) -> set[str]:
@@ -113,7 +118,7 @@ class Walker:
                 Explained(node.unique_id, dict(row), Label.REFUSED, refusal=str(asker))
                 for row in rows
             ]
-        question = Question(node.unique_id, rows, self._key(node, asker.plan))
+        question = Question(node.unique_id, rows, key_of(node, self.relations, asker.plan.outputs))
         answers = asker.answer(question)
         for answer in answers:
             answer.notes = (*answer.notes, *self._remarks(node, asker.plan))
@@ -178,15 +183,6 @@ class Walker:
         columns = list(self.relations.table(node.unique_id).columns)
         return make_plan(sql, self.connection.dialect, relations, columns, self.settings)
 
-    def _key(self, node: Node, plan: Plan) -> tuple[str, ...]:
-        """The declared key, as far as the model's SQL gives it, in the plan's spelling."""
-        declared = self.relations.keys.get(node.unique_id, ())
-        if node.resource_type == "snapshot":
-            declared = snapshot_key(node) or ()
-        spelled = {name.lower(): name for name in plan.outputs}
-        key = tuple(spelled[name.lower()] for name in declared if name.lower() in spelled)
-        return key if len(key) == len(declared) else ()
-
     def _remarks(self, node: Node, plan: Plan) -> list[str]:
         reads_itself = any(b.relation.name == node.unique_id for b in plan.prepared.bases.values())
         if not reads_itself:
@@ -203,12 +199,24 @@ def _without_sql(node: Node) -> str:
     return f"{node.name} has no compiled SQL"
 
 
-def _names(node: Node) -> list[str]:
+def model_names(node: Node) -> list[str]:
     return [node.name, *(node.relation.parts[-1:] if node.relation is not None else ())]
 
 
-def _table(node: Node) -> exp.Table:
-    assert node.relation is not None
+def key_of(node: Node, relations: ProjectRelations, outputs: Mapping[str, str]) -> tuple[str, ...]:
+    """The declared key, where the model's SQL gives all of it, in the spelling of ``outputs``."""
+    declared = relations.keys.get(node.unique_id, ())
+    if node.resource_type == "snapshot":
+        declared = snapshot_key(node) or ()
+    spelled = {name.lower(): name for name in outputs}
+    key = tuple(spelled[name.lower()] for name in declared if name.lower() in spelled)
+    return key if len(key) == len(declared) else ()
+
+
+def table_of(node: Node) -> exp.Table | None:
+    """The stored relation of a node, quoted; None for an ephemeral model."""
+    if node.relation is None:
+        return None
     parts = {
         "catalog": node.relation.database,
         "db": node.relation.schema,

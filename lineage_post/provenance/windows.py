@@ -4,7 +4,8 @@
 |-----------------------------------|-----------------------------------------------------------|
 | row_number, rank, dense_rank      | the partition up to the row, ties with it included        |
 | ntile, percent_rank, cume_dist    | the whole partition                                       |
-| lag, lead, first/last/nth_value   | the one row the value came from                           |
+| lag, lead, first and last_value   | the one row the value came from                           |
+| lag and lead by more, nth_value   | the rows on the way to it                                 |
 | aggregates                        | the frame                                                 |
 
 A partition, or one up to or from a position, is a gate; short frames are added up in place.
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from lineage_post.provenance.algebra import or_one
+from lineage_post.provenance.algebra import Over, or_one
 from lineage_post.provenance.building import (
     ANNOTATION,
     aliased,
@@ -63,7 +64,11 @@ def _annotation(
     if isinstance(function, PICKS) and not _skips_nulls(window):
         if not rw.symbolic:
             return None
-        return or_one(rw.algebra, picked(window, own))
+        step = _step(function)
+        if step == 1:
+            return or_one(rw.algebra, picked(window, own))
+        if step is not None:
+            return or_one(rw.algebra, rw.algebra.plus_over(own.copy(), _way(window, step)))
     if isinstance(function, RANKS):
         rw.note("ties: rows that tie in a window's order count as before each other")
     kind = _extent(window, function).kind
@@ -82,6 +87,36 @@ def picked(window: exp.Window, value: exp.Expr) -> exp.Window:
     function.set("this", value.copy())
     function.set("default", None)
     return copied
+
+
+def _step(function: exp.Expr) -> int | None:
+    """How many rows away the value is taken from; 1 where that row alone shows it."""
+    if isinstance(function, (exp.FirstValue, exp.LastValue)):
+        return 1
+    offset = function.args.get("offset")
+    if isinstance(function, exp.NthValue):
+        return None
+    if offset is None:
+        return 1
+    return int(offset.name) if isinstance(offset, exp.Literal) and offset.is_int else None
+
+
+def _way(window: exp.Window, step: int) -> Over:
+    """The frame from the row that LAG or LEAD takes its value from to the row itself."""
+    far = exp.Literal.number(step)
+    bounds: dict[str, object] = {"kind": "ROWS", "start": "CURRENT ROW", "end": "CURRENT ROW"}
+    if isinstance(window_function(window), exp.Lag):
+        bounds |= {"start": far, "start_side": "PRECEDING"}
+    else:
+        bounds |= {"end": far, "end_side": "FOLLOWING"}
+
+    def over(aggregate: exp.Expr) -> exp.Expr:
+        copied = window.copy()
+        copied.set("this", aggregate)
+        copied.set("spec", exp.WindowSpec(**bounds))
+        return copied
+
+    return over
 
 
 def _skips_nulls(window: exp.Window) -> bool:

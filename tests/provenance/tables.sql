@@ -1,0 +1,12 @@
+create table a (id int, k int, v int, s varchar);
+insert into a values (1,1,10,'x'),(2,1,20,'y'),(3,2,30,'x'),(4,2,30,'x'),(5,null,50,'z'),(6,3,null,'q'),(6,3,null,'q');
+create table b (id int, k int, w int);
+insert into b values (1,1,7),(2,1,8),(3,4,9),(4,null,1),(5,2,3);
+create table c (id int, arr int[]);
+insert into c values (1,[1,2,3]),(2,[]),(3,[5,5]);
+create table e (src int, dst int);
+insert into e values (1,2),(2,3),(3,4),(10,11),(5,6);
+create table ev (uid int, ts int, typ varchar, amt int);
+insert into ev values (1,1,'a',5),(1,2,'b',6),(1,3,'a',7),(2,1,'a',1),(2,5,'c',2),(3,1,'b',9);
+create table odd (id int, t varchar);
+insert into odd values (1,'a*b+(c)'),(2,'[x|y]'),(3,'~'),(4,''''),(5,null),(6,'a*b+(c)'),(7,'@g1[2]');
