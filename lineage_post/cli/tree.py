@@ -68,8 +68,9 @@ class Branches:
         else:
             name = wording.column_name(self.lineage, node, column, self._field(edges))
         kind = self._kind(node)
-        how = f"{wording.subtypes(edges)}{wording.remarks(edges)}{wording.expression(edges)}"
-        return f"{name} {how}{kind}{' [quiet](above)[/]' if again else ''}"
+        how = f"{wording.subtypes(edges)}{wording.remarks(edges)}"
+        above = " [quiet](above)[/]" if again else ""
+        return f"{name}{kind} {how}{above}{wording.expression(edges)}"
 
     def _field(self, edges: list[Edge]) -> str | None:
         fields = {edge.from_field for edge in edges}
