@@ -7,16 +7,12 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any, Optional
 
-from sqlglot.errors import SqlglotError
-
 from lineage_post.trace.dialects import rules_of
-from lineage_post.trace.errors import TooComplex
-from lineage_post.trace.limits import check
+from lineage_post.trace.parsing import parse
 from lineage_post.trace.result import ColumnRef, Op, Output, Trace, TraceEdge, Unknown
-from lineage_post.trace.running import Settings, failed, trace_node, tracer_of
+from lineage_post.trace.running import Settings, trace_node, tracer_of
 from lineage_post.trace.schema_index import Entry, SchemaIndex, index_of
 from lineage_post.trace.tokens import Tokens
-from lineage_post.vocabulary import Reason
 
 __all__ = [
     "ColumnRef", "Entry", "Op", "Output", "SchemaIndex", "Trace", "TraceEdge", "Unknown",
@@ -68,18 +64,10 @@ def trace_script(
 ) -> tuple[Trace, ...]:
     """The lineage of each statement of a script, in order; never empty."""
     rules = rules_of(dialect)
-    try:
-        tokens = rules.dialect.tokenize(sql)
-        check(sql, tokens)
-        nodes = [n for n in rules.dialect.parser().parse(tokens, sql) if n is not None]
-    except SqlglotError as error:
-        return (failed(Reason.PARSE_ERROR, _first_line(error)),)
-    except TooComplex as error:
-        return (failed(Reason.TOO_COMPLEX, str(error)),)
-    except RecursionError:
-        return (failed(Reason.TOO_COMPLEX, "the statement is nested too deeply"),)
-    if not nodes:
-        return (failed(Reason.PARSE_ERROR, "there is no statement in the text"),)
+    parsed = parse(sql, rules)
+    if isinstance(parsed, Trace):
+        return (parsed,)
+    tokens, nodes = parsed
     settings = Settings(
         schema=index_of(schema, dialect),
         commands=commands or {},
@@ -89,13 +77,11 @@ def trace_script(
     )
     text = Tokens(sql, tokens)
     return tuple(
-        trace_node(node, tracer_of(text, settings), has_expressions=expressions)
+        node
+        if isinstance(node, Trace)
+        else trace_node(node, tracer_of(text, settings), has_expressions=expressions)
         for node in nodes
     )
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
 
 
 class _CallableModule(ModuleType):

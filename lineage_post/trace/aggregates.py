@@ -6,14 +6,14 @@ from typing import Any
 
 from sqlglot import exp
 
-from lineage_post.trace.conditions import as_condition, condition
+from lineage_post.trace.conditions import as_condition, chosen, condition
 from lineage_post.trace.expressions import children, computed, evaluate, handles
 from lineage_post.trace.frame import Frame
 from lineage_post.trace.provenance import SORT, WINDOW, aggregated, transformed
 from lineage_post.trace.tracer import Tracer
 
 
-@handles("AggFunc", "AnonymousAggFunc", "ParameterizedAgg", "CombinedAggFunc", "CombinedParameterizedAgg")
+@handles("AggFunc", "AnonymousAggFunc", "ParameterizedAgg")
 def aggregate(t: Tracer, node: Any, f: Frame) -> int:
     x = aggregated(children(t, node, f))
     if x:
@@ -32,6 +32,30 @@ def count(t: Tracer, node: Any, f: Frame) -> int:
     if node.args.get("this").__class__ is exp.Star:
         return 0
     return aggregate(t, node, f)
+
+
+@handles("CountIf")
+def count_if(t: Tracer, node: Any, f: Frame) -> int:
+    """``countif(a > 3)`` counts rows: a decides which."""
+    return chosen(t, node, 0, condition(t, node.args["this"], f))
+
+
+@handles("CombinedAggFunc", "CombinedParameterizedAgg")
+def combined(t: Tracer, node: Any, f: Frame) -> int:
+    """ClickHouse's ``sumIf(a, b)``: the last argument decides what is summed."""
+    arguments = node.args.get("expressions") or ()
+    if not str(node.name).endswith("If") or not arguments:
+        return aggregate(t, node, f)
+    x = 0
+    for value in arguments[:-1]:
+        x |= evaluate(t, value, f)
+    return chosen(t, node, aggregated(x), condition(t, arguments[-1], f))
+
+
+@handles("Grouping", "GroupingId")
+def grouping(t: Tracer, node: Any, f: Frame) -> int:
+    """It tells the grouping set of a row, not a value."""
+    return 0
 
 
 @handles("ArgMax", "ArgMin")

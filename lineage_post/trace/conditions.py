@@ -77,7 +77,15 @@ def nvl2(t: Tracer, node: Any, f: Frame) -> int:
 def decode(t: Tracer, node: Any, f: Frame) -> int:
     """``decode(k, s1, v1, s2, v2, default)``: searches choose, results flow."""
     first, *rest = node.args["expressions"]
-    c = condition(t, first, f)
+    return _pairs(t, node, condition(t, first, f), rest, f)
+
+
+def multi_if(t: Tracer, node: Any, f: Frame) -> int:
+    """ClickHouse's ``multiIf(c1, v1, c2, v2, default)``."""
+    return _pairs(t, node, 0, node.args["expressions"], f)
+
+
+def _pairs(t: Tracer, node: Any, c: int, rest: Any, f: Frame) -> int:
     v = 0
     while len(rest) > 1:
         c |= condition(t, rest[0], f)

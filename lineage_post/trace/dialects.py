@@ -125,12 +125,28 @@ _VALUES_NAMES = {
 }
 
 
+_FAMILIES = {
+    "fabric": "tsql",
+    "hive": "spark",
+    "spark2": "spark",
+    "databricks": "spark",
+    "athena": "trino",
+    "presto": "trino",
+    "redshift": "postgres",
+    "materialize": "postgres",
+    "risingwave": "postgres",
+    "doris": "mysql",
+    "starrocks": "mysql",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Rules:
     """The name rules of one dialect. ``key`` is what names are compared by, ``spell`` what the
     engine calls an output; both take an Identifier."""
 
     name: str
+    family: str
     dialect: Dialect
     case: Case
     key: Callable[[Any], str]
@@ -145,6 +161,8 @@ class Rules:
     row_alias: bool
     merged_in_place: bool
     renames_duplicates: bool
+    #: ``select ID from t`` is called as t spells it, not as the query does.
+    keeps_stored_case: bool
     always_recursive: bool
     #: What the columns of VALUES are called: prefix and first number.
     values_prefix: str
@@ -178,6 +196,7 @@ def rules_of(dialect: str | None) -> Rules:
     lateral = name in _LATERAL
     return Rules(
         name=name,
+        family=_FAMILIES.get(name, name),
         dialect=found,
         case=case,
         key=key,
@@ -194,6 +213,7 @@ def rules_of(dialect: str | None) -> Rules:
         row_alias=name in _ROW_ALIASES,
         merged_in_place=name in _MERGED_IN_PLACE,
         renames_duplicates=name == "duckdb",
+        keeps_stored_case=name == "duckdb",
         always_recursive=name in _ALWAYS_RECURSIVE,
         values_prefix=_VALUES_NAMES.get(name, ("column", 1))[0],
         values_base=_VALUES_NAMES.get(name, ("column", 1))[1],

@@ -44,7 +44,8 @@ class Frame:
 
     __slots__ = (
         "_alias_positions", "_indexed", "alias_visible", "bindings", "by_key", "env", "is_partial", "merged",
-        "operands", "outer", "provenances", "rows", "rows_of", "spellings", "steps", "windows",
+        "operands", "outer", "provenances", "rows", "rows_of", "spellings", "steps",
+        "unnamed", "windows",
     )  # fmt: skip
 
     def __init__(self, outer: Optional["Frame"], env: Env) -> None:
@@ -64,6 +65,8 @@ class Frame:
         self.bindings: tuple[dict[str, int], ...] = ()
         self.rows = 0
         self.rows_of = Rows()
+        #: How many outputs so far the engine had to name.
+        self.unnamed = 0
         #: True while FROM is being read, when a LATERAL item or ON sees a part of it.
         self.is_partial = False
 

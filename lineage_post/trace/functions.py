@@ -8,11 +8,11 @@ from sqlglot import exp
 
 from lineage_post.trace.builtin_names import is_aggregate, is_builtin
 from lineage_post.trace.commands import call
-from lineage_post.trace.conditions import condition
+from lineage_post.trace.conditions import condition, multi_if
 from lineage_post.trace.expressions import children, evaluate, handles
 from lineage_post.trace.frame import Frame
 from lineage_post.trace.provenance import JOIN, aggregated, transformed
-from lineage_post.trace.resolve import unqualified, unresolved
+from lineage_post.trace.resolve import positional, unqualified, unresolved
 from lineage_post.trace.tracer import Tracer
 
 #: Functions that hash or redact, whatever the dialect.
@@ -55,15 +55,20 @@ def by_name(t: Tracer, node: Any, f: Frame) -> int:
 
 def named(t: Tracer, node: Any, name: str, f: Frame) -> int:
     """A function by its full name."""
+    plain = name.lower()
     contract = t.commands.find(name)
     if contract is not None:
-        return call(t, node, contract, f)
-    plain = name.lower()
-    if plain in MASKING or plain in t.masking:
+        x = call(t, node, contract, f)
+        return t.sources.masked(x) if plain in t.masking else x
+    if plain in MASKING:
         return masking(t, node, f)
+    if plain == "multiif":
+        return multi_if(t, node, f)
     x = children(t, node, f)
     if not x:
         return 0
+    if plain in t.masking:
+        x = t.sources.masked(x)
     if is_aggregate(plain):
         x = aggregated(x)
     else:
@@ -119,22 +124,12 @@ def parameter(t: Tracer, node: Any, f: Frame) -> int:
     """Snowflake's ``$1`` is the first column of what FROM reads; elsewhere a bound value."""
     number = node.args.get("this")
     if t.rules.name != "snowflake" or not isinstance(number, exp.Literal) or not f.operands:
+        t.step = None
         return 0
-    return positional(t, f, int(number.name), None)
-
-
-def positional(t: Tracer, f: Frame, number: int, key: str | None) -> int:
-    """The column at a position of an item of FROM."""
-    operand = next((o for o in f.operands if key in (None, o.key)), f.operands[0])
-    relation = operand.relation
-    if 0 < number <= len(relation.spellings):
-        t.step = relation.steps[number - 1]
-        return relation.at(number - 1)
-    t.step = None
-    name = f"${number}"
-    if relation.open is not None:
-        return relation.open.column(t, name, name)
-    return unresolved(t, name, f"{operand.key} has no column {number}")
+    x = positional(t, f, int(number.name), None)
+    if t.step is not None:
+        t.log.append((t.step, x))
+    return x
 
 
 @handles("DynamicIdentifier")

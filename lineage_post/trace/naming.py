@@ -6,28 +6,50 @@ from typing import Any
 
 from sqlglot import exp
 
+from lineage_post.trace.frame import Frame
 from lineage_post.trace.tracer import Tracer
 
 
-def output_name(t: Tracer, node: Any, position: int) -> str:
-    """The name of the output at ``position``, counted from 0."""
+def stored_spelling(t: Tracer, column: Any, f: Frame) -> str:
+    """The name of a column as its relation spells it."""
+    key = t.key(column.args["this"])
+    table = column.args.get("table")
+    if table is None and key in f.merged:
+        return f.merged[key].spelling
+    operand = None if table is None else f.by_key.get(t.key(table))
+    for candidate in f.operands if operand is None else (operand,):
+        i = candidate.relation.position(key)
+        if i >= 0:
+            return candidate.relation.spellings[i]
+    return t.spell(column.args["this"])
+
+
+def output_name(t: Tracer, node: Any, f: Frame) -> str:
+    """The name of the next output of a SELECT, where it has no alias."""
     if isinstance(node, (exp.Column, exp.Dot, exp.Identifier)):
         return _last_name(t, node)
-    name = t.rules.name
-    if name == "bigquery":
-        return f"f{position}_"
-    if name in ("postgres", "redshift", "materialize", "risingwave"):
-        return _postgres_name(node)
-    if name in ("trino", "presto", "athena"):
+    n = f.unnamed
+    f.unnamed += 1
+    position = len(f.spellings)
+    if t.rules.name == "bigquery":
+        return f"f{n}_"
+    if t.rules.family == "trino":
         return f"_col{position}"
-    if name in ("tsql", "fabric"):
+    if t.rules.family == "tsql":
         return f"_col_{position}"
-    if isinstance(node, exp.Query):
-        return f"_col{position}"
+    return f"_col{position}" if isinstance(node, exp.Query) else expression_name(t, node)
+
+
+def expression_name(t: Tracer, node: Any) -> str:
+    """An expression in the words its engine names it by."""
+    if t.rules.family == "postgres":
+        return _postgres_name(node)
+    if t.rules.name == "duckdb":
+        return _duckdb_name(t, node)
     text = str(node.sql(dialect=t.rules.dialect, copy=False))
-    if name in ("snowflake", "oracle", "exasol"):
+    if t.rules.name in ("snowflake", "oracle", "exasol"):
         return text.upper()
-    return text.lower() if name in ("duckdb", "") else text
+    return text.lower() if t.rules.name == "" else text
 
 
 def _last_name(t: Tracer, node: Any) -> str:
@@ -46,8 +68,43 @@ def _postgres_name(node: Any) -> str:
         return _postgres_name(inner)
     if isinstance(node, exp.Case):
         return "case"
+    if isinstance(node, (exp.Window, exp.Filter)):
+        return _postgres_name(node.args["this"])
     if isinstance(node, exp.Anonymous):
         return str(node.name).lower()
     if isinstance(node, exp.Func) and not isinstance(node, exp.Connector):
         return str(node.sql_name()).lower()
     return "?column?"
+
+
+def _duckdb_name(t: Tracer, node: Any) -> str:
+    """DuckDB puts every operator in parentheses: ``min(a) + 1`` is ``(min(a) + 1)``."""
+    if isinstance(node, exp.Paren):
+        return _duckdb_name(t, node.args["this"])
+    if isinstance(node, exp.Count) and isinstance(node.args["this"], exp.Star):
+        return "count_star()"
+    written = _written_name(t, node)
+    if written is not None:
+        arguments = [v for v in node.args.values() if isinstance(v, (exp.Expr, list))]
+        flat = [i for v in arguments for i in (v if isinstance(v, list) else [v])]
+        return f"{written}({', '.join(_duckdb_name(t, i) for i in flat)})"
+    text = str(node.sql(dialect=t.rules.dialect, copy=False))
+    if not isinstance(node, exp.Binary) or isinstance(node, (exp.Func, exp.Dot)):
+        return text
+    left, right = _duckdb_name(t, node.args["this"]), _duckdb_name(t, node.args["expression"])
+    words = str(node.this.sql(dialect=t.rules.dialect, copy=False))
+    rest = text[len(words) :].strip()
+    return f"({left} {rest.split(' ', 1)[0]} {right})"
+
+
+def _written_name(t: Tracer, node: Any) -> Any:
+    """The function name as written, for a plain call."""
+    if not isinstance(node, exp.Func) or isinstance(node, (exp.Binary, exp.Cast, exp.Case)):
+        return None
+    if isinstance(node, exp.Anonymous):
+        return str(node.name).lower()
+    meta = node._meta
+    if meta is None or "start" not in meta:
+        return None
+    name = t.tokens.sql[meta["start"] : meta["end"] + 1]
+    return name.lower() if name.replace("_", "").isalnum() else None

@@ -9,14 +9,17 @@ from sqlglot import exp
 
 from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.frame import Frame, Operand
-from lineage_post.trace.naming import output_name
+from lineage_post.trace.naming import output_name, stored_spelling
 from lineage_post.trace.opens import Open, OpenUnknown
-from lineage_post.trace.relation import Step
+from lineage_post.trace.relation import AnyStep, Step
 from lineage_post.trace.resolve import resolve
 from lineage_post.trace.shapes import Struct
 from lineage_post.trace.star import Expansion, plain_relations, star_items
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import Reason
+
+
+_NAMES = (exp.Identifier, exp.Parameter)
 
 
 def add_output(t: Tracer, item: Any, f: Frame, opens: list[Open]) -> None:
@@ -25,7 +28,7 @@ def add_output(t: Tracer, item: Any, f: Frame, opens: list[Open]) -> None:
     if cls is exp.Alias:
         a = item.args
         node, alias = a["this"], a["alias"]
-        if node.__class__ is exp.Column and node.args["this"].__class__ is exp.Identifier:
+        if node.__class__ is exp.Column and node.args["this"].__class__ in _NAMES:
             x = resolve(t, node, f)
             f.add_output(t.spell(alias), x, t.step)
         else:
@@ -34,7 +37,9 @@ def add_output(t: Tracer, item: Any, f: Frame, opens: list[Open]) -> None:
         this = item.args["this"]
         if this.__class__ is exp.Identifier:
             x = resolve(t, item, f)
-            f.add_output(t.spell(this), x, t.step)
+            step = t.step
+            spelling = stored_spelling(t, item, f) if t.rules.keeps_stored_case else t.spell(this)
+            f.add_output(spelling, x, step)
         elif this.__class__ is exp.Star:
             parts = ("catalog", "db", "table")
             qualifier = [item.args[p] for p in parts if item.args.get(p) is not None]
@@ -77,8 +82,10 @@ def _add_computed(t: Tracer, node: Any, alias: Any, f: Frame) -> None:
     if t.expanding is not None:
         _add_expanded(t, node, alias, f)
         return
-    step = Step(node, f, start, len(t.log), x, alias)
-    spelling = output_name(t, node, len(f.spellings)) if alias is None else t.spell(alias)
+    step: AnyStep = Step(node, f, start, len(t.log), x, alias)
+    if node.__class__ is exp.Parameter and x:
+        step = t.step
+    spelling = output_name(t, node, f) if alias is None else t.spell(alias)
     f.add_output(spelling, x, step)
 
 

@@ -16,7 +16,7 @@ from sqlglot import exp
 from lineage_post.trace.conditions import as_condition
 from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.frame import Frame, Operand
-from lineage_post.trace.naming import output_name
+from lineage_post.trace.naming import expression_name
 from lineage_post.trace.opens import OpenDerived
 from lineage_post.trace.provenance import GROUP_BY, aggregated
 from lineage_post.trace.relation import AnyStep, Relation, Step
@@ -137,7 +137,7 @@ def _combined(
             if aggregate.alias is not None:
                 names.append(f"{value}_{t.spell(aggregate.alias)}")
             elif len(aggregates) > 1:
-                names.append(f"{value}_{output_name(t, aggregate.node, 0)}")
+                names.append(f"{value}_{expression_name(t, aggregate.node)}")
             else:
                 names.append(value)
     return names

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Optional
 
+from sqlglot import exp
+
 from lineage_post.trace.ctes import Cte
 from lineage_post.trace.dialects import Visible
 from lineage_post.trace.frame import Frame, Operand
@@ -27,9 +29,7 @@ _PSEUDO_COLUMNS = frozenset(
         "sysdate", "systimestamp", "user", "current_date", "current_time", "current_timestamp",
         "current_user", "session_user", "localtime", "localtimestamp", "_partitiontime",
         "_partitiondate", "_file_name", "_table_suffix", "_metadata", "ctid", "xmin", "xmax",
-        "tableoid", "oid", "metadata$filename", "metadata$file_row_number", "metadata$action",
-        "metadata$isupdate", "metadata$row_id", "metadata$start_scan_time", "_part", "_file",
-        "_path", "$path", "$file_size", "$file_modified_time", "$action", "default", "today",
+        "tableoid", "oid", "_part", "_file", "_path", "$path", "$file_size", "$file_modified_time", "$action", "default", "today",
         "now", "yesterday", "tomorrow", "getdate",
     }
 )  # fmt: skip
@@ -39,6 +39,8 @@ def resolve(t: Tracer, node: Any, f: Frame) -> int:
     """The provenance of an ``exp.Column``."""
     a = node.args
     table = a.get("table")
+    if a["this"].__class__ is exp.Parameter:
+        return _numbered(t, a["this"], table, f)
     if table is None:
         return unqualified(t, a["this"], f)
     if a.get("db") is None:
@@ -131,6 +133,9 @@ def _not_listed(t: Tracer, identifier: Any, key: str, f: Frame) -> int:
     spelling = t.spell(identifier)
     if spelling.lower() in _PSEUDO_COLUMNS or spelling.startswith("@"):
         return 0
+    if spelling.lower().startswith("metadata$") and f.operands:
+        open_ = f.operands[0].relation.open
+        return 0 if open_ is None else open_.column(t, key, spelling)
     g: Optional[Frame] = f
     while g is not None:
         opens = [o for o in g.operands if o.relation.open is not None]
@@ -164,6 +169,30 @@ def _has_open(g: Optional[Frame]) -> bool:
             return True
         g = g.outer
     return False
+
+
+def _numbered(t: Tracer, parameter: Any, table: Any, f: Frame) -> int:
+    """Snowflake's ``t.$1``."""
+    number = parameter.args.get("this")
+    if not isinstance(number, exp.Literal) or not number.is_int:
+        return unresolved(t, "$", "a column that a variable numbers")
+    return positional(t, f, int(number.name), None if table is None else t.key(table))
+
+
+def positional(t: Tracer, f: Frame, number: int, key: Optional[str]) -> int:
+    """The column at a position, counted from 1, of an item of FROM."""
+    t.step = None
+    name = f"${number}"
+    operand = next((o for o in f.operands if key in (None, o.key)), None)
+    if operand is None:
+        return unresolved(t, name, f"there is nothing in scope that {name} could be of")
+    relation = operand.relation
+    if 0 < number <= len(relation.spellings):
+        t.step = relation.steps[number - 1]
+        return relation.at(number - 1)
+    if relation.open is not None:
+        return relation.open.column(t, name, name)
+    return unresolved(t, name, f"{operand.key} has no column {number}")
 
 
 def unresolved(t: Tracer, name: str, detail: str) -> int:

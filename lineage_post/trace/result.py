@@ -6,6 +6,7 @@ of a frozen dataclass.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -110,6 +111,20 @@ class Trace:
             ],
             "warnings": list(self.warnings),
         }
+
+
+def failed(reason: Reason, detail: str, reads: Iterable[tuple[str, ...]] = ()) -> Trace:
+    """A Trace that says why there is none."""
+    unknown = Unknown("*", reason, detail)
+    return Trace(
+        State.UNKNOWN,
+        "unknown",
+        reason,
+        detail,
+        open=True,
+        unknowns=(unknown,),
+        reads=tuple(sorted(reads)),
+    )
 
 
 def _output_to_dict(output: Output) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any
 
 from lineage_post.trace import aggregates, conditions, fields, functions, subqueries
 from lineage_post.trace.commands import Commands
@@ -14,13 +14,13 @@ from lineage_post.trace.finish import finished
 from lineage_post.trace.joins import join
 from lineage_post.trace.pivot import pivot
 from lineage_post.trace.queries import query
-from lineage_post.trace.result import Trace, Unknown
+from lineage_post.trace.result import Trace, failed
 from lineage_post.trace.schema_index import SchemaIndex
 from lineage_post.trace.shape_of import column_shape, element_shape, expression_shape
 from lineage_post.trace.statements import Written, written, written_relation
 from lineage_post.trace.tokens import Tokens
 from lineage_post.trace.tracer import Hooks, Tracer
-from lineage_post.vocabulary import Reason, State
+from lineage_post.vocabulary import Reason
 
 _HOOKS = Hooks(
     query=query,
@@ -71,17 +71,8 @@ def trace_node(node: Any, t: Tracer, *, has_expressions: bool) -> Trace:
             has_expressions=has_expressions,
         )
     except TooComplex as error:
-        return failed(Reason.TOO_COMPLEX, str(error), t)
+        return failed(Reason.TOO_COMPLEX, str(error), t.reads)
     except RecursionError:
-        return failed(Reason.TOO_COMPLEX, "the statement is nested too deeply", t)
+        return failed(Reason.TOO_COMPLEX, "the statement is nested too deeply", t.reads)
     except Unsupported as error:
-        return failed(Reason.UNSUPPORTED_SYNTAX, str(error), t)
-
-
-def failed(reason: Reason, detail: str, t: Optional[Tracer] = None) -> Trace:
-    """A Trace that says why there is none."""
-    reads = tuple(sorted(t.reads)) if t is not None else ()
-    unknown = Unknown("*", reason, detail)
-    return Trace(
-        State.UNKNOWN, "unknown", reason, detail, open=True, unknowns=(unknown,), reads=reads
-    )
+        return failed(Reason.UNSUPPORTED_SYNTAX, str(error), t.reads)

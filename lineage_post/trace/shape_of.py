@@ -9,7 +9,15 @@ from sqlglot import exp
 
 from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.frame import Frame
-from lineage_post.trace.provenance import CONDITIONAL, IDENTITY, SORT, bits, collapsed, transformed
+from lineage_post.trace.provenance import (
+    CONDITIONAL,
+    IDENTITY,
+    SORT,
+    aggregated,
+    bits,
+    collapsed,
+    transformed,
+)
 from lineage_post.trace.relation import AnyStep, Arms, Relation, Step
 from lineage_post.trace.resolve import find_column, find_operand
 from lineage_post.trace.shapes import Array, Document, Shape, Struct
@@ -96,7 +104,7 @@ def _declared(
 def _changed(t: Tracer, shape: MaybeShape, change: Callable[[int], int]) -> MaybeShape:
     """The same fields with each provenance changed."""
     if isinstance(shape, Array):
-        return Array(_changed(t, shape.element, change))
+        return Array(_changed(t, shape.element, change), _changed(t, shape.row, change))
     if not isinstance(shape, Struct):
         return shape
     fields = shape.fields
@@ -258,7 +266,14 @@ def _of_named_arguments(t: Tracer, node: Any, f: Frame) -> MaybeShape:
 
 
 def _of_array_agg(t: Tracer, node: Any, f: Frame) -> MaybeShape:
-    return Array(_of_inner(t, node, f))
+    row = _of_inner(t, node, f)
+    return Array(_changed(t, row, aggregated), row)
+
+
+def _of_arg_max(t: Tracer, node: Any, f: Frame) -> MaybeShape:
+    """``arg_max(row, b)``: one row as it was, and b decides which."""
+    key = collapsed(evaluate(t, node.args["expression"], f), CONDITIONAL)
+    return _changed(t, _of_inner(t, node, f), lambda x: x | key)
 
 
 def _of_order(t: Tracer, node: Any, f: Frame) -> MaybeShape:
@@ -301,18 +316,7 @@ def _of_bracket(t: Tracer, node: Any, f: Frame) -> MaybeShape:
         return None
     if not isinstance(shape, Array):
         return shape if isinstance(shape, Document) else None
-    if _is_one_row(base):
-        return shape.element
-    return _changed(t, shape.element, transformed)
-
-
-def _is_one_row(node: Any) -> bool:
-    while isinstance(node, exp.Paren):
-        node = node.this
-    if isinstance(node, exp.Window):
-        node = node.this
-    aggregates = (exp.ArrayAgg,)
-    return isinstance(node, aggregates)
+    return shape.row or _changed(t, shape.element, transformed)
 
 
 def _of_case(t: Tracer, node: Any, f: Frame) -> MaybeShape:
@@ -365,7 +369,8 @@ _SHAPES: tuple[tuple[tuple[type, ...], Callable[[Tracer, Any, Frame], MaybeShape
     (_classes("Dot"), _of_dot),
     (_classes("Order"), _of_order),
     (_classes("Paren", "Alias", "Window", "IgnoreNulls", "RespectNulls", "Limit"), _of_inner),
-    (_classes("AnyValue", "First", "Last", "Max", "Min", "ArgMax", "ArgMin"), _of_inner),
+    (_classes("AnyValue", "First", "Last", "Max", "Min"), _of_inner),
+    (_classes("ArgMax", "ArgMin"), _of_arg_max),
     (_classes("FirstValue", "LastValue", "Filter", "HavingMax"), _of_inner),
     (_classes("Struct"), _of_struct),
     (_classes("ArrayAgg", "ArrayUniqueAgg"), _of_array_agg),

@@ -20,12 +20,16 @@ class Struct:
 
 
 class Array:
-    """An array, list or map whose elements have a shape of their own."""
+    """An array, list or map whose elements have a shape of their own.
 
-    __slots__ = ("element",)
+    ``row`` is the shape of one element picked out of an aggregate: a row as it was.
+    """
 
-    def __init__(self, element: "Shape | None") -> None:
+    __slots__ = ("element", "row")
+
+    def __init__(self, element: "Shape | None", row: "Shape | None" = None) -> None:
         self.element = element
+        self.row = row
 
 
 class Document:

@@ -20,7 +20,7 @@ from lineage_post.trace.queries import query
 from lineage_post.trace.relation import Relation
 from lineage_post.trace.sources import add_source
 from lineage_post.trace.tracer import Tracer
-from lineage_post.trace.writing import Assignments, assign, label_of, written_names
+from lineage_post.trace.writing import Assignments, assign, label_of, name_of, written_names
 
 
 class Written(NamedTuple):
@@ -86,7 +86,7 @@ def _create(t: Tracer, node: Any, env: Env) -> Written:
     if not isinstance(source, (exp.Query, exp.Table, exp.Pivot)):
         return Written(_nothing(t), f"create_{kind}", label)
     relation = query(t, source, env, None)
-    names = [t.spell(c.this) for c in columns or () if isinstance(c.this, exp.Identifier)]
+    names = [name_of(t, c.this if isinstance(c, exp.ColumnDef) else c) for c in columns or ()]
     if names and relation.spellings:
         relation = relation.renamed(names[: len(relation.spellings)])
     operation = "create_table_as" if kind == "table" else f"create_{kind}"

@@ -38,7 +38,9 @@ def in_(t: Tracer, node: Any, f: Frame) -> int:
     """``a in (select b from t where c)``: a is the value, b and c filter."""
     a = node.args
     x = transformed(evaluate(t, a["this"], f))
-    for value in (*(a.get("expressions") or ()), a.get("unnest"), a.get("field")):
+    if a.get("unnest") is not None:
+        x |= transformed(children(t, a["unnest"], f))
+    for value in (*(a.get("expressions") or ()), a.get("field")):
         if isinstance(value, exp.Expr):
             x |= transformed(evaluate(t, value, f))
     if a.get("query") is not None:

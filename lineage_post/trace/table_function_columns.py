@@ -38,8 +38,7 @@ _BY_DIALECT: dict[str, dict[str, Columns]] = {
         "numbers_mt": Columns(("number",), frozenset({"number"})),
         "zeros": Columns(("zero",), frozenset({"zero"})),
     },
-    "spark": {"range": Columns(("id",)), "json_tuple": Columns(("c0",))},
-    "databricks": {"range": Columns(("id",)), "variant_explode": Columns(("pos", "key", "value"))},
+    "spark": {"range": Columns(("id",)), "json_tuple": Columns(("c0",)), "variant_explode": Columns(("pos", "key", "value"))},
     "trino": {"sequence": Columns(("sequential_number",))},
 }
 _ANYWHERE: dict[str, Columns] = {

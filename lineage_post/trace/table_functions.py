@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Optional
 
 from sqlglot import exp
 
+from lineage_post.trace.builtin_names import is_builtin
 from lineage_post.trace.commands import command_relation
 from lineage_post.trace.expressions import children, evaluate
 from lineage_post.trace.frame import Frame, Merged, Operand
 from lineage_post.trace.opens import OpenUnknown
 from lineage_post.trace.provenance import JOIN, transformed
 from lineage_post.trace.relation import AnyStep, Relation
-from lineage_post.trace.shapes import Array, Shape
+from lineage_post.trace.shapes import Array, Document, Shape
 from lineage_post.trace.table_function_columns import Columns, columns_of, is_reader
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import Reason
@@ -99,11 +101,28 @@ def function_relation(t: Tracer, function: Any, f: Frame, node: Any) -> Relation
     if is_reader(name.lower()):
         return _read_file(t, function)
     defined = _defined_columns(t, function)
-    columns = None if defined else columns_of(name.lower(), t.rules.name, _name(t, alias))
-    if defined or columns is not None:
-        listed = Columns(tuple(defined)) if columns is None else columns
-        return _built_in(t, function, f, node, names, listed)
+    columns = defined or columns_of(name.lower(), t.rules.family, _name(t, alias))
+    if columns is not None:
+        return _built_in(t, function, f, node, names, columns)
+    if isinstance(function, exp.Stack):
+        return _stacked(t, function, f, names)
+    if names and is_builtin(name.lower()):
+        return _built_in(t, function, f, node, names, Columns(tuple(names)))
     return _undeclared(t, function, f, names)
+
+
+def _stacked(t: Tracer, function: Any, f: Frame, names: list[str]) -> Relation:
+    """``stack(2, 'a', a, 'b', b)``: rows of so many columns, filled in order."""
+    _arguments(t, function, f)
+    count = function.args["this"]
+    rows = int(count.name) if isinstance(count, exp.Literal) and count.is_int else 1
+    values = function.expressions
+    width = -(-len(values) // max(rows, 1))
+    provenances = [0] * width
+    for i, value in enumerate(values):
+        provenances[i % width] |= evaluate(t, value, f)
+    names = [*names, *(f"col{i}" for i in range(len(names), width))][:width]
+    return Relation(t.rules, names, provenances, [None] * width)
 
 
 def name_of(function: Any) -> str:
@@ -130,21 +149,26 @@ def _read_file(t: Tracer, function: Any) -> Relation:
     return t.open_relation(str(label))
 
 
-def _defined_columns(t: Tracer, function: Any) -> list[str]:
+def _defined_columns(t: Tracer, function: Any) -> Optional[Columns]:
     """The columns that JSON_TABLE, XMLTABLE and OPENJSON ... WITH define."""
     schema = function.args.get("schema") if not isinstance(function, exp.Anonymous) else None
     nodes = schema.expressions if schema is not None else function.args.get("columns") or ()
     if not nodes and type(function).__name__ == "OpenJSON":
         nodes = function.expressions
-    names = []
-    for node in nodes:
+    names: list[str] = []
+    ordinals = set()
+    waiting = list(nodes)[::-1]
+    while waiting:
+        node = waiting.pop()
         inner = node.args.get("this")
-        if isinstance(inner, exp.Identifier):
-            names.append(t.spell(inner))
         nested = node.args.get("nested_schema")
         if nested is not None:
-            names.extend(t.spell(c.this) for c in nested.expressions)
-    return names
+            waiting.extend(nested.expressions[::-1])
+        elif inner is not None:
+            names.append(t.spell(inner) if isinstance(inner, exp.Identifier) else str(inner.name))
+            if node.args.get("ordinality"):
+                ordinals.add(names[-1])
+    return Columns(tuple(names), frozenset(ordinals)) if names else None
 
 
 def _built_in(
@@ -171,6 +195,20 @@ def _undeclared(t: Tracer, function: Any, f: Frame, names: list[str]) -> Relatio
         return Relation(t.rules, (), [], [], open_=open_)
     unknown = [t.sources.unknown(n, Reason.EXTERNAL, detail) for n in names]
     return Relation(t.rules, names, unknown, [None] * len(names))
+
+
+def path_relation(t: Tracer, path: Sequence[Any], alias: Any, f: Frame) -> Relation:
+    """Redshift's ``from t as r, r.items as i``: the elements of an array of t."""
+    column = exp.Column(this=path[1], table=path[0])
+    node: Any = column
+    for part in path[2:]:
+        node = exp.Dot(this=node, expression=part)
+    x, _ = array_of(t, node, f)
+    shape = t.expression_shape(node, f)
+    element = t.hooks.element_shape(t, shape) if isinstance(shape, Array) else None
+    shapes = {0: element if element is not None else Document()}
+    name = _name(t, alias) or t.spell(path[-1])
+    return Relation(t.rules, (name,), [x], [None], shapes=shapes)
 
 
 def object_unpivot(t: Tracer, node: Any, f: Frame) -> Relation:

@@ -1,0 +1,60 @@
+"""Text to parsed statements; what cannot be parsed becomes a Trace that says so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Union
+
+from sqlglot import TokenType
+from sqlglot.errors import SqlglotError
+
+from lineage_post.trace.dialects import Rules
+from lineage_post.trace.errors import TooComplex
+from lineage_post.trace.limits import check
+from lineage_post.trace.result import Trace, failed
+from lineage_post.vocabulary import Reason
+
+Statement = Union[Any, Trace]
+
+
+def parse(sql: str, rules: Rules) -> Union[Trace, tuple[Sequence[Any], list[Statement]]]:
+    """The tokens and the statements of a script, or the Trace of a text that is none."""
+    try:
+        tokens = rules.dialect.tokenize(sql)
+        check(sql, tokens)
+    except SqlglotError as error:
+        return failed(Reason.PARSE_ERROR, _first_line(error))
+    except TooComplex as error:
+        return failed(Reason.TOO_COMPLEX, str(error))
+    statements = _statements(sql, tokens, rules)
+    if not statements:
+        return failed(Reason.PARSE_ERROR, "there is no statement in the text")
+    return tokens, statements
+
+
+def _statements(sql: str, tokens: Sequence[Any], rules: Rules) -> list[Statement]:
+    try:
+        return [n for n in rules.dialect.parser().parse(tokens, sql) if n is not None]
+    except RecursionError:
+        return [failed(Reason.TOO_COMPLEX, "the statement is nested too deeply")]
+    except SqlglotError as error:
+        chunks = _chunks(tokens)
+        if len(chunks) == 1:
+            return [failed(Reason.PARSE_ERROR, _first_line(error))]
+    return [statement for chunk in chunks for statement in _statements(sql, chunk, rules)]
+
+
+def _chunks(tokens: Sequence[Any]) -> list[list[Any]]:
+    """The tokens of each statement."""
+    chunks: list[list[Any]] = [[]]
+    for token in tokens:
+        if token.token_type is TokenType.SEMICOLON:
+            chunks.append([])
+        else:
+            chunks[-1].append(token)
+    return [chunk for chunk in chunks if chunk] or [[]]
+
+
+def _first_line(error: Exception) -> str:
+    text = str(error).strip()
+    return text.splitlines()[0] if text else type(error).__name__
