@@ -27,7 +27,8 @@ LISTS = {
     ),
     "a block list": (
         "on-run-end:\n    # first\n    - a  # one\n    - b\n\n# the name\nname: shop\n",
-        'on-run-end:\n    # first\n    - a  # one\n    - b\n    - "HOOK"\n\n# the name\nname: shop\n',
+        "on-run-end:\n    # first\n    - a  # one\n    - b\n"
+        '    - "HOOK"\n\n# the name\nname: shop\n',
     ),
     "a block list at the margin": (
         "on-run-end:\n- a\n- b\nname: shop\n",
@@ -36,8 +37,11 @@ LISTS = {
     "a flow list": ("on-run-end: [a, b]  # two\n", 'on-run-end: [a, b, "HOOK"]  # two\n'),
     "an empty flow list": ("on-run-end: []\nx: 1\n", 'on-run-end:\n  - "HOOK"\nx: 1\n'),
     "a key without a value": ("on-run-end:\nx: 1\n", 'on-run-end:\n  - "HOOK"\nx: 1\n'),
-    "windows line ends": ("x: 1\r\non-run-end:\r\n  - a\r\n", 'x: 1\r\non-run-end:\r\n  - a\r\n  - "HOOK"\r\n'),
-}  # fmt: skip
+    "windows line ends": (
+        "x: 1\r\non-run-end:\r\n  - a\r\n",
+        'x: 1\r\non-run-end:\r\n  - a\r\n  - "HOOK"\r\n',
+    ),
+}
 
 
 @pytest.mark.parametrize("before, after", LISTS.values(), ids=LISTS.keys())
