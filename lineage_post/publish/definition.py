@@ -18,6 +18,7 @@ _STRATEGIES = {
     "merge": "merge",
     "microbatch": "microbatch",
 }
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 _MERGES_BY_DEFAULT = frozenset({"snowflake", "bigquery", "databricks"})
 _OPERATIONS = {
     "seed": "seed",
@@ -30,7 +31,7 @@ _OPERATIONS = {
 
 def canonical(value: Any) -> str:
     """JSON with sorted keys and no spaces: the same value has the same text."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return _ENCODER.encode(value)
 
 
 def node_row(unique_id: str, node: Node | None, compiled_code: str | None = None) -> NodeRow:

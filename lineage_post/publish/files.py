@@ -56,12 +56,14 @@ def _rows(path: Path, row_class: type[Row]) -> Iterator[Row]:
 
 
 def _line(row: Row) -> str:
-    values = {n: _plain(v) for n, v in zip(columns_of(type(row)), values_of(row), strict=True)}
-    return json.dumps(values, ensure_ascii=True, separators=(",", ":"))
+    return _ENCODER.encode(dict(zip(columns_of(type(row)), values_of(row), strict=True)))
 
 
-def _plain(value: Any) -> Any:
-    return value.strftime(TIME) if isinstance(value, datetime) else value
+def _written(time: datetime) -> str:
+    return time.strftime(TIME)
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), default=_written)
 
 
 def _value(name: str, value: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from lineage_post.artifacts import Node
@@ -16,6 +17,7 @@ from lineage_post.vocabulary import EdgeType, Reason, State, Status
 
 if TYPE_CHECKING:
     from lineage_post.lineage import Edge, Lineage, NodeLineage
+    from lineage_post.trace.result import Op
 
 #: This package's own nodes are never recorded.
 OWN_PACKAGE = "lineage_post"
@@ -175,8 +177,13 @@ def edge_row(fingerprint: str, edge: Edge) -> EdgeRow:
         masking=edge.masking,
         certainty=edge.certainty.value,
         expression=edge.expression,
-        ops=canonical([{"name": op.name, "kind": op.kind.value} for op in edge.ops]),
+        ops=_ops_json(edge.ops),
     )
+
+
+@lru_cache(maxsize=4096)
+def _ops_json(ops: tuple[Op, ...]) -> str:
+    return canonical([{"name": op.name, "kind": op.kind.value} for op in ops])
 
 
 def column_rows(node: NodeLineage) -> Iterator[ColumnRow]:

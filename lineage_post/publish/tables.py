@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from datetime import datetime
+from operator import attrgetter
 from typing import TypeAlias
 
 Value: TypeAlias = "str | int | bool | datetime | None"
@@ -104,11 +105,20 @@ class Rows:
 TABLES: tuple[str, ...] = tuple(name for name, _, _ in Rows().tables())
 
 
+_COLUMNS: dict[object, tuple[str, ...]] = {
+    row_class: tuple(field.name for field in fields(row_class))
+    for _, row_class, _ in Rows().tables()
+}
+_GETTERS: dict[object, Callable[[Row], tuple[Value, ...]]] = {
+    row_class: attrgetter(*names) for row_class, names in _COLUMNS.items()
+}
+
+
 def columns_of(row_class: type[Row]) -> tuple[str, ...]:
     """The columns of a table, in order."""
-    return tuple(field.name for field in fields(row_class))
+    return _COLUMNS[row_class]
 
 
 def values_of(row: Row) -> tuple[Value, ...]:
     """The values of a row, in the order of its table's columns."""
-    return tuple(getattr(row, field.name) for field in fields(row))
+    return _GETTERS[type(row)](row)
