@@ -1,115 +1,147 @@
-"""``make bench``: this engine beside sqlglot's own, on made projects or on a target folder.
+"""``make bench``: this engine beside sqlglot's own and other tools, on made projects and queries.
 
-    python -m tests.bench                      projects of 100, 1,000 and 5,000 models
-    python -m tests.bench --models 100         another size
-    python -m tests.bench --target path/target a real manifest.json and catalog.json
+    python -m tests.bench                      everything, some ten minutes
+    python -m tests.bench --quick              small sizes, once
+    python -m tests.bench --only queries       a part of it
+    python -m tests.bench --target path/target whole processes on a real manifest and catalog
 
-All measurements of a row come from one run, one after another; the ratios count, not the seconds.
+All figures come from one run, one after another; the ratios count, not the seconds.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
-from tests.bench.peers import peer_tasks
+from lineage_post.artifacts import read_manifest
+from tests.bench.peers import whole_processes
 from tests.bench.projects import write_project
+from tests.bench.queries import milliseconds, workloads
+from tests.bench.report import TASKS, Results, show, to_dict
 
-SIZES = (100, 1_000, 5_000)
-TASKS = {
-    "load": "load manifest and catalog",
-    "parse": "sqlglot: parse only",
-    "trace-plain": "lineage_post, 1 process, no expressions",
-    "trace-1": "lineage_post, 1 process",
-    "trace-2": "lineage_post, 2 processes",
-    "warm": "lineage_post, nothing changed",
-    "changed": "lineage_post, one model changed",
-    "sqlglot-best": "sqlglot.lineage, all columns at once",
-    "sqlglot-default": "sqlglot.lineage, a call per column",
-}
-#: One call per column takes minutes on larger projects and tells nothing new.
-ONLY_SMALL = {"sqlglot-default": 100}
-Report = dict[str, Any]
+PARTS = ("queries", "projects", "manifests")
+#: The most models a slow contender is given.
+LIMITS = {"sqlglot-default": 100, "sqlglot-best": 1_000}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to measure, and how often: the least of the rounds counts."""
+
+    parts: tuple[str, ...]
+    sizes: tuple[int, ...]
+    rounds: int
+    targets: tuple[Path, ...] = ()
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--models", type=int, nargs="*", default=list(SIZES))
-    parser.add_argument("--target", type=Path)
-    arguments = parser.parse_args()
-    console = Console()
-    console.print(
-        f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, {_load()}"
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    totals: dict[int, Report] = {}
+    parser.add_argument("--only", choices=PARTS, action="append", help="parts; default: all")
+    parser.add_argument("--models", type=int, nargs="*", help="sizes of the made projects")
+    parser.add_argument("--quick", action="store_true", help="100 and 1,000 models, one round")
+    parser.add_argument("--target", type=Path, action="append", help="a real target folder")
+    parser.add_argument("--output", choices=("table", "json"), default="table")
+    arguments = parser.parse_args()
+    results = _run(_plan(arguments))
+    if arguments.output == "json":
+        print(json.dumps(to_dict(results), indent=2))
+    else:
+        show(results, Console(width=max(110, Console().width)))
+
+
+def _plan(arguments: argparse.Namespace) -> Plan:
+    sizes = (100, 1_000) if arguments.quick else (100, 1_000, 5_000)
+    targets = tuple(arguments.target or ())
+    parts = arguments.only or (("manifests",) if targets else PARTS)
+    return Plan(
+        parts=tuple(parts),
+        sizes=tuple(arguments.models or sizes),
+        rounds=1 if arguments.quick else 3,
+        targets=targets,
+    )
+
+
+def _run(plan: Plan) -> Results:
+    results = Results()
+    results.note_load("at the start")
+    if "queries" in plan.parts:
+        for workload in workloads():
+            _say(workload.name)
+            results.queries[workload.name] = milliseconds(
+                workload, rounds=2 * plan.rounds + 1, with_default=plan.rounds > 1
+            )
+        results.note_load("after the queries")
     with tempfile.TemporaryDirectory() as scratch:
-        for size, folder in _folders(arguments, Path(scratch)):
-            reports = dict(_measured(folder, size))
-            console.print(_table(str(folder) if size is None else f"{size:,} models", reports))
-            if size is not None and "trace-1" in reports:
-                totals[size] = reports["trace-1"]
-    for small, large in zip(sorted(totals), sorted(totals)[1:], strict=False):
-        ratio = totals[large]["cpu"] / totals[small]["cpu"]
-        console.print(f"{large:,} models cost {ratio:.1f} times {small:,}; {_load()}")
+        if "projects" in plan.parts:
+            for size in plan.sizes:
+                folder = _made(Path(scratch), size)
+                write_project(folder / "changed", size, changed=size // 2)
+                results.projects[size] = dict(_measured(folder, size, plan.rounds))
+                results.note_load(f"after {size:,} models")
+        if "manifests" in plan.parts:
+            sizes = [size for size in plan.sizes if size < 5_000]
+            made = {f"made-{size}": _made(Path(scratch), size) for size in sizes}
+            targets = {path.resolve().parent.name: path for path in plan.targets} or made
+            for name, folder in targets.items():
+                _say(name)
+                models = _models(folder)
+                tools = dict(whole_processes(folder, rounds=min(plan.rounds, 2)))
+                results.manifests[name] = (models, tools)
+            results.note_load("after the whole processes")
+    return results
 
 
-def _folders(arguments: argparse.Namespace, scratch: Path) -> Iterator[tuple[int | None, Path]]:
-    if arguments.target:
-        yield None, arguments.target
-        return
-    for size in arguments.models:
-        folder = write_project(scratch / str(size), size)
-        write_project(folder / "changed", size, changed=size // 2)
-        yield size, folder
+def _made(scratch: Path, size: int) -> Path:
+    folder = scratch / str(size)
+    return folder if folder.exists() else write_project(folder, size)
 
 
-def _measured(folder: Path, size: int | None) -> Iterator[tuple[str, Report]]:
-    for task in TASKS:
-        skipped = size is not None and size > ONLY_SMALL.get(task, size)
-        if skipped or (task == "changed" and not (folder / "changed").is_dir()):
-            continue
-        command = [sys.executable, "-m", "tests.bench.measure", task, str(folder)]
-        done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode:
-            print(f"{task} failed: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
-            continue
-        yield task, json.loads(done.stdout.splitlines()[-1])
-    yield from peer_tasks(folder)
+def _models(folder: Path) -> int:
+    nodes = read_manifest(folder / "manifest.json").nodes.values()
+    return sum(node.resource_type in ("model", "snapshot") for node in nodes)
 
 
-def _table(title: str, reports: dict[str, Report]) -> Table:
-    table = Table(title=title, title_justify="left")
-    table.add_column("what")
-    for heading in ("wall s", "cpu s", "x parse", "x cold", "edges", "peak MB"):
-        table.add_column(heading, justify="right")
-    parse = reports.get("parse", {}).get("cpu")
-    cold = reports.get("trace-1", {}).get("wall")
-    for task, report in reports.items():
-        table.add_row(
-            TASKS.get(task, task),
-            f"{report['wall']:.2f}",
-            f"{report['cpu']:.2f}",
-            f"{report['cpu'] / parse:.2f}" if parse else "",
-            f"{report['wall'] / cold:.2f}" if cold else "",
-            f"{report['edges']:,}" if report["edges"] else "",
-            f"{report['peak_mb']:.0f}",
-        )
-    return table
+def _measured(folder: Path, size: int, rounds: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    reports: dict[str, list[dict[str, Any]]] = {}
+    for _ in range(rounds):
+        # In turn, so that what else the machine does weighs on all of them alike.
+        for task in TASKS:
+            is_slow = task in LIMITS
+            if size > LIMITS.get(task, size) or (is_slow and task in reports):
+                continue
+            _say(f"{size:,} models: {TASKS[task]}")
+            report = _measure(task, folder)
+            if report is not None:
+                reports.setdefault(task, []).append(report)
+    for task, found in reports.items():
+        least = min(found, key=lambda report: float(report["cpu"]))
+        yield task, {**least, "wall": min(report["wall"] for report in found)}
 
 
-def _load() -> str:
-    return "load " + " ".join(f"{value:.1f}" for value in os.getloadavg())
+def _measure(task: str, folder: Path) -> dict[str, Any] | None:
+    command = [sys.executable, "-m", "tests.bench.measure", task, str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        print(f"{task} failed: {done.stderr.strip().splitlines()[-1]}", file=sys.stderr)
+        return None
+    report: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return report
+
+
+def _say(what: str) -> None:
+    if sys.stderr.isatty():
+        print(f"... {what}", file=sys.stderr)
 
 
 if __name__ == "__main__":

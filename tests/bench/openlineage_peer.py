@@ -3,7 +3,7 @@
 import json
 import sys
 
-from openlineage_sql import parse
+from openlineage_sql import parse  # type: ignore[import-not-found, unused-ignore]
 
 with open(sys.argv[1], encoding="utf-8") as file:
     manifest = json.load(file)

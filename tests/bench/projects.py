@@ -28,6 +28,10 @@ class Table:
     def relation(self) -> str:
         return f'"{DATABASE}"."{SCHEMA}"."{self.name}"'
 
+    @property
+    def parts(self) -> tuple[str, str, str]:
+        return DATABASE, SCHEMA, self.name
+
 
 def make_tables(models: int, seed: int = 7) -> list[Table]:
     """``models`` models over a tenth as many sources, parents first; the same for the same seed."""
