@@ -10,6 +10,7 @@ from lineage_post.cache import Read, Record
 from lineage_post.lineage.bind import bound_columns, bound_edges
 from lineage_post.lineage.record import count_states, in_order, pack
 from lineage_post.lineage.snapshots import with_meta_columns
+from lineage_post.lineage.stars import with_star_told
 from lineage_post.lineage.task import Settings, Task
 from lineage_post.relations import external_id, without_temporary
 from lineage_post.schema import NO_COLUMNS, Columns, Learned, ProjectIndex
@@ -38,22 +39,29 @@ def trace_task(
     for key, columns in shown.items():
         index.show(key, columns)
     try:
-        found = _found(task, index, settings)
+        return _record(task, _found(task, index, shown, settings), shown, names)
     except Exception as error:
-        found = _fault(task, error)
-    return _record(task, found, shown, names)
+        return _record(task, _fault(task, error), shown, names)
 
 
-def _found(task: Task, index: ProjectIndex, settings: Settings) -> Finding:
+def _found(
+    task: Task, index: ProjectIndex, shown: Mapping[str, Columns], settings: Settings
+) -> Finding:
+    def trace_with(key: str, columns: Columns) -> Trace:
+        index.show(key, columns)
+        again = _trace(task, index, settings)
+        index.show(key, shown.get(key, NO_COLUMNS))
+        return again
+
     traced = _trace(task, index, settings)
     reads = _reads(task, traced, index)
     itself = any(read.key == task.unique_id for read in reads)
     if itself and index.digest(task.unique_id) in ("", NO_COLUMNS.digest) and traced.outputs:
         # ``{{ this }}`` before any build has made it: it will have the columns traced just now.
         own = {output.name: output.data_type for output in traced.outputs}
-        index.show(task.unique_id, Columns(own, Learned.TRACED, complete=not traced.open))
-        traced = _trace(task, index, settings)
-        index.show(task.unique_id, NO_COLUMNS)
+        columns_traced = Columns(own, Learned.TRACED, complete=not traced.open)
+        traced = trace_with(task.unique_id, columns_traced)
+    traced = with_star_told(task, traced, reads, shown, trace_with)
     ids = _ids(task, traced, index)
     edges = bound_edges(task, traced, ids)
     columns = bound_columns(task, traced)

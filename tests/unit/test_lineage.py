@@ -212,12 +212,53 @@ def test_a_column_an_incremental_table_keeps_is_not_in_the_sql() -> None:
     assert node.state is State.PARTIAL
 
 
-def test_a_star_over_an_undescribed_source_is_partial_and_the_catalog_lists_the_rest() -> None:
+def test_a_star_over_an_undescribed_source_leaves_the_rest_partial() -> None:
     model = make_model("m", "select *, 1 as one from dev.raw.blank", ["source.shop.raw.blank"])
-    lineage = lineage_of(make_source("blank"), model, catalog={"model.shop.m": {"a": "int"}})
-    node = lineage.nodes["model.shop.m"]
+    node = lineage_of(make_source("blank"), model).nodes["model.shop.m"]
     assert node.state is State.PARTIAL
-    assert states_of(node)["one"] == "known"
+    assert states_of(node) == {"one": "known", "*": "unknown(star_unexpanded)"}
+
+
+def starred(sql: str, table: list[str], **more: Any) -> Any:
+    source = make_source("blank", more.pop("declared", None))
+    model = make_model("m", sql, ["source.shop.raw.blank", "source.shop.raw.orders"], **more)
+    catalog = {"model.shop.m": dict.fromkeys(table, "int")}
+    return lineage_of(source, ORDERS, model, catalog=catalog)
+
+
+def test_a_star_over_an_undescribed_source_is_told_by_the_table_it_built() -> None:
+    lineage = starred("select *, 1 as one from dev.raw.blank", ["a", "b", "one"])
+    node = lineage.nodes["model.shop.m"]
+    assert node.state is State.KNOWN
+    assert edges_of(node) == {"blank.a -> a IDENTITY", "blank.b -> b IDENTITY"}
+    assert {e.certainty.value for e in node.edges} == {"assumed"}
+    source = lineage.nodes["source.shop.raw.blank"]
+    assert [(c.name, c.detail) for c in source.columns] == [
+        ("a", "inferred from use"),
+        ("b", "inferred from use"),
+    ]
+
+
+def test_declared_columns_of_such_a_star_stay_exact() -> None:
+    lineage = starred("select * from dev.raw.blank", ["a", "b"], declared={"b": "int"})
+    certainties = {e.to_column: e.certainty.value for e in lineage.nodes["model.shop.m"].edges}
+    assert certainties == {"a": "assumed", "b": "exact"}
+
+
+@pytest.mark.parametrize(
+    ("sql", "table", "more"),
+    [
+        ("select *, 1 as one from dev.raw.blank", ["one", "a"], {}),
+        ("select *, 1 as one from dev.raw.blank", ["a"], {}),
+        ("select *, 1 as one from dev.raw.blank", ["a", "one"], {"materialized": "incremental"}),
+        ("select * from dev.raw.blank join dev.raw.other using (id)", ["id", "a"], {}),
+    ],
+)
+def test_a_table_that_does_not_fit_tells_nothing_of_the_star(
+    sql: str, table: list[str], more: dict[str, Any]
+) -> None:
+    node = starred(sql, table, **more).nodes["model.shop.m"]
+    assert node.state is not State.KNOWN
     assert states_of(node)["a"] == "unknown(star_unexpanded)"
 
 
