@@ -6,7 +6,8 @@ import json
 import os
 import sys
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -115,6 +116,11 @@ def _in_json(char: str) -> str:
     return json.dumps(char)[1:-1] if ord(char) != 0x7F else "\\u007f"
 
 
-def shows_progress() -> bool:
-    """Whether a person watches: progress would only litter a log file."""
-    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+@contextmanager
+def busy(what: str) -> Iterator[None]:
+    """Says what is going on while it lasts, where a person watches: never in a log file."""
+    if sys.stderr.isatty() and os.environ.get("TERM") != "dumb":
+        with log_console().status(f"[quiet]{marked(what)} …[/]"):
+            yield
+    else:
+        yield

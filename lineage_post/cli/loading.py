@@ -22,6 +22,7 @@ from lineage_post.artifacts import (
     stitch,
 )
 from lineage_post.cache import Cache
+from lineage_post.cli import console
 from lineage_post.cli.places import Places
 from lineage_post.errors import ArtifactError, OptionError
 from lineage_post.lineage import ENGINE, Lineage, trace_project
@@ -108,13 +109,14 @@ def load(places: Places, request: Request) -> Loaded:
         dialect_of(project.adapter_type)
     catalog_file = _path(request.catalog) or places.target_path / "catalog.json"
     cache = Cache.open(places.target_path / CACHE_FOLDER, ENGINE) if options.cache else Cache()
-    lineage = trace_project(
-        project,
-        catalog=_catalog(catalog_file, required=request.catalog is not None),
-        options=options,
-        seed_headers=read_seed_headers(project, project_dir=places.project_dir),
-        cache=cache,
-    )
+    with console.busy(f"Tracing {project.name}"):
+        lineage = trace_project(
+            project,
+            catalog=_catalog(catalog_file, required=request.catalog is not None),
+            options=options,
+            seed_headers=read_seed_headers(project, project_dir=places.project_dir),
+            cache=cache,
+        )
     cache.save()
     loaded = Loaded(lineage, lineage, options, places, manifest)
     loaded.warnings += [f"{n.unique_id}: {n.message}" for n in lineage.notes]
