@@ -19,7 +19,7 @@ __all__ = [
     "trace", "trace_script",
 ]  # fmt: skip
 
-Schema = Mapping[str, Mapping[str, Optional[str]]] | SchemaIndex
+Schema = Mapping[str, Mapping[str, str | None]] | SchemaIndex
 
 
 def trace(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any
 
 from sqlglot import exp
 
@@ -28,7 +28,7 @@ class Contract:
     """What a function declares; ``inputs`` None means all it is given."""
 
     name: str
-    inputs: Optional[tuple[str, ...]]
+    inputs: tuple[str, ...] | None
     outputs: tuple[str, ...]
 
 
@@ -42,7 +42,7 @@ class Commands:
             name.lower(): _contract(name, declared) for name, declared in contracts.items()
         }
 
-    def find(self, name: str) -> Optional[Contract]:
+    def find(self, name: str) -> Contract | None:
         """The contract of a function, if it has one."""
         if not self._contracts:
             return None
@@ -80,9 +80,7 @@ def command_relation(t: Tracer, node: Any, contract: Contract, f: Frame) -> Rela
     """A declared function in FROM: its declared outputs, each from each declared input."""
     start = len(t.log)
     x = call(t, node, contract, f)
-    steps: list[AnyStep] = [
-        Step(node, None, start, len(t.log), x) for _ in contract.outputs
-    ]
+    steps: list[AnyStep] = [Step(node, None, start, len(t.log), x) for _ in contract.outputs]
     return Relation(t.rules, contract.outputs, [x] * len(contract.outputs), steps)
 
 
@@ -102,9 +100,7 @@ def _closure(t: Tracer, node: Any, contract: Contract, f: Frame) -> int:
             x |= _of_schema(t, name)
     left = [name for name, y in given.values.items() if name not in covered and y]
     if left:
-        t.warnings.append(
-            f"{contract.name}: no declared input covers {', '.join(sorted(left))}"
-        )
+        t.warnings.append(f"{contract.name}: no declared input covers {', '.join(sorted(left))}")
     return x
 
 
@@ -167,13 +163,13 @@ def _arguments(node: Any) -> Sequence[Any]:
     return found
 
 
-def _named(argument: Any) -> tuple[Optional[str], Any]:
+def _named(argument: Any) -> tuple[str | None, Any]:
     if isinstance(argument, (exp.Kwarg, exp.PropertyEQ)):
         return str(argument.this.name), argument.expression
     return None, argument
 
 
-def _relation_argument(t: Tracer, value: Any, f: Frame) -> Optional[Relation]:
+def _relation_argument(t: Tracer, value: Any, f: Frame) -> Relation | None:
     """``'main.public.orders'``, ``table(orders)`` or a query: the columns of a relation."""
     if isinstance(value, exp.Literal) and value.is_string:
         parts = split_name(value.name)

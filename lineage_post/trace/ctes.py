@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any
 
 from sqlglot import exp
 
@@ -25,7 +25,7 @@ class Cte:
     __slots__ = ("env", "is_recursive", "is_scalar", "key", "node", "outer", "relation")
 
     def __init__(
-        self, node: Any, env: Env, key: str, outer: Optional[Frame], *, is_recursive: bool
+        self, node: Any, env: Env, key: str, outer: Frame | None, *, is_recursive: bool
     ) -> None:
         self.node = node
         self.env = env
@@ -36,10 +36,10 @@ class Cte:
         )
         self.key = key
         self.is_recursive = is_recursive
-        self.relation: Optional[Relation] = None
+        self.relation: Relation | None = None
 
 
-def with_ctes(t: Tracer, with_: Any, env: Env, outer: Optional[Frame]) -> Env:
+def with_ctes(t: Tracer, with_: Any, env: Env, outer: Frame | None) -> Env:
     """The environment after a WITH clause."""
     is_recursive = bool(with_.args.get("recursive")) or t.rules.always_recursive
     for node in with_.args["expressions"]:
@@ -70,7 +70,7 @@ def _below(t: Tracer, cte: Cte) -> Relation:
     return relation
 
 
-def _stop(t: Tracer, cte: Cte) -> Optional[str]:
+def _stop(t: Tracer, cte: Cte) -> str | None:
     if not t.stop_at:
         return None
     alias = cte.node.args["alias"]
@@ -137,9 +137,7 @@ def _distinct(t: Tracer, relation: Relation) -> Relation:
 
 def _joined(t: Tracer, current: Relation, arm: Relation) -> Relation:
     added = arm.all()
-    provenances = [
-        x | added[i] if i < len(added) else x for i, x in enumerate(current.all())
-    ]
+    provenances = [x | added[i] if i < len(added) else x for i, x in enumerate(current.all())]
     steps = [
         Arms([step, arm.steps[i]]) if i < len(arm.steps) and arm.steps[i] is not None else step
         for i, step in enumerate(current.steps)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from sqlglot.dialects.dialect import Dialect
@@ -101,7 +101,7 @@ _IGNORED_CASE = frozenset({"mysql", "doris", "starrocks", "teradata", "fabric"})
 _STRUCT_DOT = frozenset(
     {
         "bigquery", "duckdb", "spark", "spark2", "databricks", "hive", "trino", "presto", "athena",
-        "clickhouse", "starrocks", "doris", "drill", "dremio", "",
+        "clickhouse", "starrocks", "doris", "drill", "dremio", "redshift", "",
     }
 )  # fmt: skip
 _MERGED_IN_PLACE = frozenset({"duckdb", "clickhouse"})
@@ -183,7 +183,7 @@ class Rules:
         return self.case is Case.IGNORED
 
 
-@lru_cache(maxsize=None)
+@cache
 def rules_of(dialect: str | None) -> Rules:
     """The rules of a sqlglot dialect. Raises OptionError for a name that is none."""
     name = (dialect or "").lower()
@@ -203,9 +203,7 @@ def rules_of(dialect: str | None) -> Rules:
         spell=spell,
         select_list=_visible(lateral, first=name == "clickhouse"),
         where=_visible(name in _ALIAS_IN_WHERE, first=name == "clickhouse"),
-        group=_visible(
-            name not in _NO_ALIAS_IN_GROUP, first=name in {"clickhouse", "bigquery"}
-        ),
+        group=_visible(name not in _NO_ALIAS_IN_GROUP, first=name in {"clickhouse", "bigquery"}),
         having=_visible(name in _ALIAS_IN_HAVING, first=name == "clickhouse"),
         order_expression=_visible(True, first=name not in _COLUMNS_IN_ORDER_EXPRESSIONS),
         everywhere_alias_first=name == "clickhouse",

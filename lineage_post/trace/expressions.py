@@ -123,8 +123,8 @@ def all_columns(t: Tracer, node: Any, f: Frame) -> int:
 @handles("Column")
 def column(t: Tracer, node: Any, f: Frame) -> int:
     this = node.args["this"].__class__
-    if this is not exp.Identifier and this is not exp.Parameter:
-        return star(t, node, f) if this is exp.Star else evaluate(t, node.args["this"], f)
+    if this is exp.Star:
+        return star(t, node, f)
     x = resolve(t, node, f)
     if t.step is not None:
         t.log.append((t.step, x))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Optional, Union
+from typing import Any, Union
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
@@ -12,16 +12,17 @@ from sqlglot.errors import SqlglotError
 
 @dataclass(frozen=True, slots=True)
 class StructType:
-    """Fields in order; the type of a field is None where it has no fields of its own."""
+    """Fields in order, without a name in a tuple that has none; the type of a field is None where
+    it has no fields of its own."""
 
-    fields: tuple[tuple[str, "FieldType"], ...]
+    fields: tuple[tuple[str, FieldType], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ArrayType:
     """An array, list or map of elements."""
 
-    element: "FieldType"
+    element: FieldType
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +70,16 @@ def _is_type(node: Any) -> bool:
 
 def _fields(nodes: Any) -> tuple[tuple[str, FieldType], ...]:
     fields = []
-    for n, node in enumerate(nodes):
+    for node in nodes:
         if isinstance(node, exp.ColumnDef):
             kind = node.args.get("kind")
             fields.append((node.name, type_of_node(kind) if _is_type(kind) else None))
         elif _is_type(node):
-            fields.append((f"_{n + 1}", type_of_node(node)))
+            fields.append(("", type_of_node(node)))
     return tuple(fields)
 
 
-def struct_path(kind: FieldType, path: str) -> Optional[FieldType]:
+def struct_path(kind: FieldType, path: str) -> FieldType | None:
     """The type of the field at a dotted path."""
     for name in path.split("."):
         if isinstance(kind, ArrayType):

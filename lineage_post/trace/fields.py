@@ -21,8 +21,6 @@ def dot(t: Tracer, node: Any, f: Frame) -> int:
     base, last = node.args["this"], node.args["expression"]
     if isinstance(last, exp.Anonymous):
         return named(t, last, ".".join([*_schema_names(base), str(last.name)]), f)
-    if isinstance(last, exp.Literal):
-        return _numbered(t, node, base, int(last.name), f)
     if not isinstance(last, exp.Identifier):
         return evaluate(t, last, f)
     parts = _parts(node)
@@ -32,19 +30,6 @@ def dot(t: Tracer, node: Any, f: Frame) -> int:
             t.log.append((t.step, x))
         return x
     return _field(t, node, base, last, f)
-
-
-def _numbered(t: Tracer, node: Any, base: Any, number: int, f: Frame) -> int:
-    """ClickHouse's ``pair.1``: an element of a tuple."""
-    shape = t.expression_shape(base, f)
-    start = len(t.log)
-    whole = transformed(evaluate(t, base, f))
-    if isinstance(shape, Struct) and 0 < number <= len(shape.fields.spellings):
-        del t.log[start:]
-        return shape.fields.at(number - 1)
-    if whole:
-        t.log.append((node, whole))
-    return whole
 
 
 def _schema_names(node: Any) -> list[str]:
@@ -72,7 +57,7 @@ def _field(t: Tracer, node: Any, base: Any, name: Any, f: Frame) -> int:
 
 
 def field_of_shape(
-    t: Tracer, node: Any, shape: "Shape | None", name: Any, whole: int, start: int
+    t: Tracer, node: Any, shape: Shape | None, name: Any, whole: int, start: int
 ) -> int:
     """The field of a value with that shape; of the whole value where the shape is not known."""
     is_element = isinstance(shape, Array)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 from lineage_post.trace.ops import IDENTITY_OP, Applied, Operations
 from lineage_post.trace.provenance import AGGREGATION, IDENTITY, KINDS, SUBTYPES, bits
@@ -72,7 +72,7 @@ class Finisher:
         return Output(ordinal, name, State.KNOWN, None, text)
 
     def _output_with_others(
-        self, ordinal: int, name: str, x: int, step: AnyStep, text: Optional[str]
+        self, ordinal: int, name: str, x: int, step: AnyStep, text: str | None
     ) -> Output:
         """The same where columns are masked, assumed or missing."""
         influences, missing = _influences(self._sources, x)
@@ -118,7 +118,7 @@ class Finisher:
 
     def _state(
         self, name: str, missing: list[Missing], *, has_edges: bool
-    ) -> tuple[State, Optional[Reason]]:
+    ) -> tuple[State, Reason | None]:
         is_partial = has_edges
         for m in missing:
             if m.is_listed:
@@ -194,7 +194,7 @@ def _whole(window: int) -> int:
     return _spread(_ANY, window)
 
 
-def _ops(applied: Optional[Sequence[Applied]], window: int) -> tuple[Op, ...]:
+def _ops(applied: Sequence[Applied] | None, window: int) -> tuple[Op, ...]:
     if not applied:
         return ()
     if len(applied) == 1:
@@ -206,7 +206,7 @@ def _ops(applied: Optional[Sequence[Applied]], window: int) -> tuple[Op, ...]:
     return tuple(found)
 
 
-def _predicates(rows: Optional[Rows]) -> list[Step]:
+def _predicates(rows: Rows | None) -> list[Step]:
     """Every predicate that decides rows, own ones first."""
     found: list[Step] = []
     seen: set[int] = set()
@@ -220,14 +220,16 @@ def _predicates(rows: Optional[Rows]) -> list[Step]:
     return found
 
 
-def _deciding(steps: list[Step], window: int) -> Optional[Step]:
+def _deciding(steps: list[Step], window: int) -> Step | None:
     for step in steps:
         if step.provenance & window:
             return step
     return None
 
 
-def outcome(outputs: list[Output], unknowns: list[Unknown], *, is_open: bool, has_edges: bool) -> State:
+def outcome(
+    outputs: list[Output], unknowns: list[Unknown], *, is_open: bool, has_edges: bool
+) -> State:
     """The state of a trace by that of its parts."""
     is_clean = not unknowns and not is_open and all(o.state is State.KNOWN for o in outputs)
     if is_clean:
@@ -237,7 +239,7 @@ def outcome(outputs: list[Output], unknowns: list[Unknown], *, is_open: bool, ha
 
 
 def finished(
-    t: Tracer, relation: Relation, *, operation: str, target: Optional[str], has_expressions: bool
+    t: Tracer, relation: Relation, *, operation: str, target: str | None, has_expressions: bool
 ) -> Trace:
     """The Trace of a statement whose outputs are those of ``relation``."""
     finisher = Finisher(t, has_expressions=has_expressions)
@@ -285,13 +287,13 @@ def _final_names(t: Tracer, relation: Relation) -> tuple[Sequence[str], frozense
     return names, frozenset(i for i, key in enumerate(keys) if first[key] != i)
 
 
-def _first_reason(outputs: list[Output], unknowns: list[Unknown]) -> Optional[Reason]:
+def _first_reason(outputs: list[Output], unknowns: list[Unknown]) -> Reason | None:
     if unknowns:
         return unknowns[0].reason
     return next((o.reason for o in outputs if o.reason is not None), None)
 
 
-def _first_detail(outputs: list[Output], unknowns: list[Unknown]) -> Optional[str]:
+def _first_detail(outputs: list[Output], unknowns: list[Unknown]) -> str | None:
     if unknowns:
         return unknowns[0].detail
     return next((o.detail for o in outputs if o.detail is not None), None)

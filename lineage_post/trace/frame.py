@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lineage_post.trace.dialects import Rules, Visible
 from lineage_post.trace.relation import AnyStep, Relation, Rows, Step
@@ -36,10 +36,10 @@ class Merged(NamedTuple):
 class Frame:
     """Everything a name in one SELECT can mean::
 
-        select a + 1 as b, b * 2 as c      aliases: b, c (so far)
-        from t join u using (k)            operands: t, u; merged: k
-        window w as (order by a)           windows: w
-        where exists (select ...)          the inner frame's outer is this frame
+    select a + 1 as b, b * 2 as c      aliases: b, c (so far)
+    from t join u using (k)            operands: t, u; merged: k
+    window w as (order by a)           windows: w
+    where exists (select ...)          the inner frame's outer is this frame
     """
 
     __slots__ = (
@@ -48,7 +48,7 @@ class Frame:
         "unnamed", "windows",
     )  # fmt: skip
 
-    def __init__(self, outer: Optional["Frame"], env: Env) -> None:
+    def __init__(self, outer: Frame | None, env: Env) -> None:
         self.outer = outer
         self.env = env
         self.operands: list[Operand] = []
@@ -70,7 +70,7 @@ class Frame:
         #: True while FROM is being read, when a LATERAL item or ON sees a part of it.
         self.is_partial = False
 
-    def alias(self, key: str, rules: Rules) -> Optional[int]:
+    def alias(self, key: str, rules: Rules) -> int | None:
         """The position of the first output so far of that name; indexed when first asked for."""
         positions = self._alias_positions
         spellings = self.spellings

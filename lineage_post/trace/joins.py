@@ -9,7 +9,7 @@ from sqlglot import exp
 from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.frame import Frame, Merged, Operand
 from lineage_post.trace.provenance import FILTER, JOIN, transformed
-from lineage_post.trace.relation import AnyStep, Relation
+from lineage_post.trace.relation import AnyStep
 from lineage_post.trace.sources import add_source
 from lineage_post.trace.table_functions import array_join
 from lineage_post.trace.tracer import Tracer
@@ -56,9 +56,7 @@ def _shared_names(t: Tracer, f: Frame, left: int) -> list[Any]:
     return [exp.to_identifier(n, quoted=True) for n in names if key_of(n) in right]
 
 
-def _merge(
-    t: Tracer, node: Any, name: Any, f: Frame, left: int, side: str, as_kind: int
-) -> None:
+def _merge(t: Tracer, node: Any, name: Any, f: Frame, left: int, side: str, as_kind: int) -> None:
     key = t.rules.key_of(t.spell(name))
     old = f.merged.get(key)
     held: frozenset[int] = frozenset()
@@ -67,9 +65,7 @@ def _merge(
         x, left_step, spelling, held = old
     else:
         x, left_step, spelling, held = _side(t, key, spelling, f, 0, left)
-    y, right_step, right_spelling, right_held = _side(
-        t, key, spelling, f, left, len(f.operands)
-    )
+    y, right_step, right_spelling, right_held = _side(t, key, spelling, f, left, len(f.operands))
     t.decide(f, node, len(t.log), x | y, as_kind)
     provenance, step = x, left_step
     if side == "FULL":

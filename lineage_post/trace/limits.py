@@ -19,12 +19,8 @@ NESTING_LIMIT = 140
 #: Joins in a row without a condition: the parser's work doubles with each (12 take 0.1 s).
 BARE_JOIN_LIMIT = 12
 
-_OPENING = frozenset(
-    {TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE}
-)
-_CLOSING = frozenset(
-    {TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END}
-)
+_OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE})
+_CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END})
 _PREFIXES = frozenset({TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE})
 _ARROWS = frozenset({TokenType.ARROW, TokenType.FARROW})
 _GENERIC_TYPES = frozenset(
@@ -62,9 +58,7 @@ def _check_nesting(tokens: Sequence[Any]) -> None:
             types += 1
         elif kind is TokenType.GT:
             types = max(types - 1, 0)
-        if kind in _ARROWS:
-            run, since_arrow = run + 1, 0
-        elif kind in _PREFIXES and kind is before:
+        if kind in _ARROWS or kind in _PREFIXES and kind is before:
             run, since_arrow = run + 1, 0
         else:
             since_arrow += 1

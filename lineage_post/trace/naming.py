@@ -105,6 +105,6 @@ def _written_name(t: Tracer, node: Any) -> Any:
         return str(node.name).lower()
     meta = node._meta
     if meta is None or "start" not in meta:
-        return None
+        return str(node.sql_name()).lower()
     name = t.tokens.sql[meta["start"] : meta["end"] + 1]
     return name.lower() if name.replace("_", "").isalnum() else None

@@ -17,7 +17,7 @@ class Open(Protocol):
 
     label: str
 
-    def column(self, tracer: "Tracer", key: str, spelling: str) -> int:
+    def column(self, tracer: Tracer, key: str, spelling: str) -> int:
         """The provenance of the column; an unknown where it cannot be told."""
 
 
@@ -30,7 +30,7 @@ class OpenTable:
         self.label = label
         self.seen: dict[str, int] = {}
 
-    def column(self, tracer: "Tracer", key: str, spelling: str) -> int:
+    def column(self, tracer: Tracer, key: str, spelling: str) -> int:
         x = self.seen.get(key)
         if x is None:
             x = self.seen[key] = tracer.sources.add(self.label, spelling)
@@ -46,7 +46,7 @@ class OpenChoice:
         self.opens = opens
         self.label = " or ".join(sorted({o.label for o in opens}))
 
-    def column(self, tracer: "Tracer", key: str, spelling: str) -> int:
+    def column(self, tracer: Tracer, key: str, spelling: str) -> int:
         return tracer.sources.unknown(
             spelling, Reason.AMBIGUOUS, f"{spelling} may be a column of {self.label}"
         )
@@ -57,11 +57,11 @@ class OpenArms:
 
     __slots__ = ("arms", "label")
 
-    def __init__(self, arms: Sequence["Relation"]) -> None:
+    def __init__(self, arms: Sequence[Relation]) -> None:
         self.arms = arms
         self.label = " and ".join(sorted({a.open.label for a in arms if a.open is not None}))
 
-    def column(self, tracer: "Tracer", key: str, spelling: str) -> int:
+    def column(self, tracer: Tracer, key: str, spelling: str) -> int:
         x = 0
         for arm in self.arms:
             i = arm.position(key)
@@ -87,7 +87,7 @@ class OpenWithout:
         self.hidden = hidden
         self.label = open_.label
 
-    def column(self, tracer: "Tracer", key: str, spelling: str) -> int:
+    def column(self, tracer: Tracer, key: str, spelling: str) -> int:
         if key in self.hidden:
             return tracer.sources.unknown(
                 spelling, Reason.UNRESOLVED_COLUMN, f"{spelling} is left out of the star"
@@ -105,7 +105,7 @@ class OpenUnknown:
         self.reason = reason
         self.detail = detail
 
-    def column(self, tracer: "Tracer", key: str, spelling: str) -> int:
+    def column(self, tracer: Tracer, key: str, spelling: str) -> int:
         return tracer.sources.unknown(spelling, self.reason, self.detail)
 
 
@@ -118,5 +118,5 @@ class OpenDerived:
         self.label = label
         self.provenance = provenance
 
-    def column(self, tracer: "Tracer", key: str, spelling: str) -> int:
+    def column(self, tracer: Tracer, key: str, spelling: str) -> int:
         return self.provenance

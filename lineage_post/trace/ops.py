@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Optional, Union
+from typing import Any
 
 from sqlglot import exp
 
@@ -28,7 +28,17 @@ _SYMBOLS = {
     "AtTimeZone": "AT TIME ZONE", "JSONExtract": "->", "JSONExtractScalar": "->>",
 }  # fmt: skip
 #: Nodes that are syntax and no operation of their own.
-_SILENT = {"Tuple", "Paren", "Interval", "Where", "Ordered", "WindowSpec", "Any", "All", "PropertyEQ"}
+_SILENT = {
+    "Tuple",
+    "Paren",
+    "Interval",
+    "Where",
+    "Ordered",
+    "WindowSpec",
+    "Any",
+    "All",
+    "PropertyEQ",
+}
 
 
 @lru_cache(maxsize=4096)
@@ -80,7 +90,7 @@ class Operations:
             waiting.pop()
         return self._known[id(step)]
 
-    def _below(self, step: Union[Step, Arms]) -> list[AnyStep]:
+    def _below(self, step: Step | Arms) -> list[AnyStep]:
         """The steps that a step refers to and that are not worked out yet."""
         known = self._known
         if isinstance(step, Arms):
@@ -121,7 +131,7 @@ class Operations:
                     starts.append(n)
         return list(dict.fromkeys(found)) if has_links else found
 
-    def _named(self, node: Any) -> Optional[Op]:
+    def _named(self, node: Any) -> Op | None:
         if node.__class__ is Op:
             return node  # type: ignore[no-any-return]
         name = node.__class__.__name__

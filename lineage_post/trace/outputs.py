@@ -18,8 +18,7 @@ from lineage_post.trace.star import Expansion, plain_relations, star_items
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import Reason
 
-
-_NAMES = (exp.Identifier, exp.Parameter)
+_NAMES = (exp.Identifier, exp.Parameter, exp.Literal)
 
 
 def add_output(t: Tracer, item: Any, f: Frame, opens: list[Open]) -> None:
@@ -56,9 +55,7 @@ def add_output(t: Tracer, item: Any, f: Frame, opens: list[Open]) -> None:
         _add_computed(t, item, None, f)
 
 
-def add_star(
-    t: Tracer, star: Any, f: Frame, opens: list[Open], qualifier: Sequence[Any]
-) -> None:
+def add_star(t: Tracer, star: Any, f: Frame, opens: list[Open], qualifier: Sequence[Any]) -> None:
     """Appends the columns a star stands for; a plain one takes whole relations over."""
     relations = plain_relations(t, star, f, qualifier)
     if relations is None:

@@ -17,7 +17,7 @@ from lineage_post.vocabulary import Reason
 Statement = Union[Any, Trace]
 
 
-def parse(sql: str, rules: Rules) -> Union[Trace, tuple[Sequence[Any], list[Statement]]]:
+def parse(sql: str, rules: Rules) -> Trace | tuple[Sequence[Any], list[Statement]]:
     """The tokens and the statements of a script, or the Trace of a text that is none."""
     try:
         tokens = rules.dialect.tokenize(sql)
@@ -34,7 +34,7 @@ def parse(sql: str, rules: Rules) -> Union[Trace, tuple[Sequence[Any], list[Stat
 
 def _statements(sql: str, tokens: Sequence[Any], rules: Rules) -> list[Statement]:
     try:
-        return [n for n in rules.dialect.parser().parse(tokens, sql) if n is not None]
+        return [n for n in rules.dialect.parser().parse(list(tokens), sql) if n is not None]
     except RecursionError:
         return [failed(Reason.TOO_COMPLEX, "the statement is nested too deeply")]
     except SqlglotError as error:

@@ -127,9 +127,7 @@ def _statement_names(
     return _combined(t, [key.expressions for key in keys], aggregates)
 
 
-def _combined(
-    t: Tracer, lists: Sequence[Any], aggregates: Sequence[_Aggregate]
-) -> list[str]:
+def _combined(t: Tracer, lists: Sequence[Any], aggregates: Sequence[_Aggregate]) -> list[str]:
     names = []
     for values in product(*lists):
         value = "_".join(_value_name(t, v) for v in values)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any
 
 from sqlglot import exp
 
@@ -16,7 +16,7 @@ from lineage_post.trace.sources import add_parenthesized, add_source, flattened,
 from lineage_post.trace.tracer import Tracer
 
 
-def query(t: Tracer, node: Any, env: Env, outer: Optional[Frame]) -> Relation:
+def query(t: Tracer, node: Any, env: Env, outer: Frame | None) -> Relation:
     """The relation of a query. Raises Unsupported for what is none."""
     with_ = node.args.get("with_")
     if with_ is not None:
@@ -41,7 +41,7 @@ def query(t: Tracer, node: Any, env: Env, outer: Optional[Frame]) -> Relation:
     raise Unsupported(f"a query of the form {type(node).__name__} is not supported")
 
 
-def _in_parentheses(t: Tracer, node: Any, env: Env, outer: Optional[Frame]) -> Relation:
+def _in_parentheses(t: Tracer, node: Any, env: Env, outer: Frame | None) -> Relation:
     inner = node.args["this"]
     is_from = isinstance(inner, exp.Table) or (
         type(inner) is exp.Subquery and bool(node.args.get("joins"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Union
 
 from lineage_post.trace.dialects import Rules
 from lineage_post.trace.schema_index import Entry, Names
@@ -28,7 +28,7 @@ class Step:
     def __init__(
         self,
         node: Any,
-        frame: Optional["Frame"],
+        frame: Frame | None,
         start: int,
         end: int,
         provenance: int,
@@ -49,7 +49,7 @@ class Arms:
 
     __slots__ = ("provenance", "steps")
 
-    def __init__(self, steps: list["AnyStep"]) -> None:
+    def __init__(self, steps: list[AnyStep]) -> None:
         self.steps = steps
         self.provenance = 0
         for step in steps:
@@ -87,8 +87,8 @@ class Relation:
         steps: list[AnyStep],
         rows: int = 0,
         rows_of: Rows | None = None,
-        open_: Optional["Open"] = None,
-        shapes: dict[int, "Shape"] | None = None,
+        open_: Open | None = None,
+        shapes: dict[int, Shape] | None = None,
     ) -> None:
         self.names = Names(names, rules)
         self.provenances = provenances
@@ -114,7 +114,7 @@ class Relation:
         """The provenance of every column, in order."""
         return self.provenances
 
-    def renamed(self, names: Sequence[str]) -> "Relation":
+    def renamed(self, names: Sequence[str]) -> Relation:
         """The same columns with their first names replaced, as ``as t(a, b)`` does."""
         spellings = [*names, *self.spellings[len(names) :]]
         return Relation(
@@ -134,7 +134,7 @@ class Table(Relation):
 
     __slots__ = ("entry", "tracer")
 
-    def __init__(self, tracer: "Tracer", entry: Entry, open_: Optional["Open"]) -> None:
+    def __init__(self, tracer: Tracer, entry: Entry, open_: Open | None) -> None:
         self.names = entry.names
         self.provenances = [0] * len(entry.types)
         self.steps = [None] * len(entry.types)

@@ -6,7 +6,7 @@ Each returns a provenance and leaves the step of the column in ``tracer.step``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Any
 
 from sqlglot import exp
 
@@ -39,7 +39,7 @@ def resolve(t: Tracer, node: Any, f: Frame) -> int:
     """The provenance of an ``exp.Column``."""
     a = node.args
     table = a.get("table")
-    if a["this"].__class__ is exp.Parameter:
+    if a["this"].__class__ is not exp.Identifier:
         return _numbered(t, a["this"], table, f)
     if table is None:
         return unqualified(t, a["this"], f)
@@ -54,7 +54,7 @@ def unqualified(t: Tracer, identifier: Any, f: Frame) -> int:
     key = t.key(identifier)
     if t.rules.everywhere_alias_first and key in f.env and f.env[key].is_scalar:
         return _named_expression(t, f.env[key], f)
-    g: Optional[Frame] = f
+    g: Frame | None = f
     while g is not None:
         if g.bindings:
             for binding in reversed(g.bindings):
@@ -70,7 +70,7 @@ def unqualified(t: Tracer, identifier: Any, f: Frame) -> int:
             merged = g.merged[key]
             t.step = merged.step
             return merged.provenance
-        found: Optional[Relation] = None
+        found: Relation | None = None
         position = 0
         for _, relation, _ in g.operands:
             names = relation.names
@@ -136,7 +136,7 @@ def _not_listed(t: Tracer, identifier: Any, key: str, f: Frame) -> int:
     if spelling.lower().startswith("metadata$") and f.operands:
         open_ = f.operands[0].relation.open
         return 0 if open_ is None else open_.column(t, key, spelling)
-    g: Optional[Frame] = f
+    g: Frame | None = f
     while g is not None:
         opens = [o for o in g.operands if o.relation.open is not None]
         if opens:
@@ -163,7 +163,7 @@ def _of_open(t: Tracer, opens: Sequence[Operand], g: Frame, key: str, spelling: 
     return t.sources.assumed(x) | doubt
 
 
-def _has_open(g: Optional[Frame]) -> bool:
+def _has_open(g: Frame | None) -> bool:
     while g is not None:
         if any(o.relation.open is not None for o in g.operands):
             return True
@@ -171,15 +171,28 @@ def _has_open(g: Optional[Frame]) -> bool:
     return False
 
 
-def _numbered(t: Tracer, parameter: Any, table: Any, f: Frame) -> int:
-    """Snowflake's ``t.$1``."""
-    number = parameter.args.get("this")
+def _numbered(t: Tracer, this: Any, table: Any, f: Frame) -> int:
+    """Snowflake's ``t.$1``, and ClickHouse's ``pair.1``."""
+    if isinstance(this, exp.Literal) and table is not None:
+        hit = find_column(t, t.key(table), f)
+        if hit is not None:
+            return tuple_element(t, *hit, int(this.name) if this.is_int else 0)
+    number = this.args.get("this")
     if not isinstance(number, exp.Literal) or not number.is_int:
         return unresolved(t, "$", "a column that a variable numbers")
     return positional(t, f, int(number.name), None if table is None else t.key(table))
 
 
-def positional(t: Tracer, f: Frame, number: int, key: Optional[str]) -> int:
+def tuple_element(t: Tracer, relation: Relation, i: int, number: int) -> int:
+    """The element of a tuple at a position counted from 1."""
+    shape = t.shape(relation, i)
+    if isinstance(shape, Struct) and 0 < number <= len(shape.fields.spellings):
+        t.step = shape.fields.steps[number - 1]
+        return shape.fields.at(number - 1)
+    return _coarse(t, relation, i, is_exact=True)
+
+
+def positional(t: Tracer, f: Frame, number: int, key: str | None) -> int:
     """The column at a position, counted from 1, of an item of FROM."""
     t.step = None
     name = f"${number}"
@@ -214,7 +227,7 @@ def row_of(t: Tracer, relation: Relation) -> int:
     return transformed(x)
 
 
-def find_operand(key: str, f: Optional[Frame]) -> Optional[Operand]:
+def find_operand(key: str, f: Frame | None) -> Operand | None:
     """The item of FROM that ``key`` refers to, innermost frame first."""
     while f is not None:
         operand = f.by_key.get(key)
@@ -288,9 +301,9 @@ def resolve_path(t: Tracer, parts: Sequence[Any], f: Frame) -> int:
     return transformed(t.sources.assumed(x)) if len(parts) > 2 else x
 
 
-def _of_full_name(t: Tracer, parts: Sequence[Any], split: int, f: Frame) -> Optional[Hit]:
+def _of_full_name(t: Tracer, parts: Sequence[Any], split: int, f: Frame) -> Hit | None:
     name = tuple(t.key(part) for part in parts[:split])
-    g: Optional[Frame] = f
+    g: Frame | None = f
     while g is not None:
         for operand in g.operands:
             if operand.parts and _same_table(operand.parts, name):
@@ -318,7 +331,7 @@ def _column_of(t: Tracer, relation: Relation, identifier: Any) -> Hit:
     return Relation(t.rules, (spelling,), [x], [None]), 0
 
 
-def find_column(t: Tracer, key: str, f: Optional[Frame]) -> Optional[Hit]:
+def find_column(t: Tracer, key: str, f: Frame | None) -> Hit | None:
     """The one known column of that name, innermost frame first."""
     while f is not None:
         for operand in f.operands:
@@ -357,7 +370,7 @@ def _field_of_name(t: Tracer, first: Any, path: Sequence[Any], f: Frame) -> int:
     return unresolved(t, last, f"there is no {first.name} in scope for {name}")
 
 
-def _binding(key: str, f: Optional[Frame]) -> Optional[int]:
+def _binding(key: str, f: Frame | None) -> int | None:
     while f is not None:
         for binding in reversed(f.bindings):
             if key in binding:

@@ -182,7 +182,7 @@ def split_name(name: str) -> tuple[str, ...]:
                 closing = ""
             else:
                 current += character
-        elif character in "\"`[" and not current:
+        elif character in '"`[' and not current:
             closing = {"[": "]"}.get(character, character)
         elif character == ".":
             parts.append(current)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any
 
 from sqlglot import exp
 
@@ -24,7 +24,7 @@ _EMPTY = (
 )
 
 
-def select(t: Tracer, node: Any, env: Env, outer: Optional[Frame]) -> Relation:
+def select(t: Tracer, node: Any, env: Env, outer: Frame | None) -> Relation:
     """The relation of a SELECT."""
     t.spend()
     a = node.args
@@ -81,7 +81,7 @@ def _decide_rows(t: Tracer, a: Any, f: Frame) -> None:
         if a.get(clause) is not None:
             order(t, a[clause].args["expressions"], f)
     limit = a.get("limit")
-    for node in (limit.args.get("expressions") or () if limit is not None else ()):
+    for node in limit.args.get("expressions") or () if limit is not None else ():
         _predicate(t, node, f, GROUP_BY)
 
 
@@ -129,7 +129,7 @@ def _is_join(t: Tracer, node: Any, f: Frame) -> bool:
     return a is not None and b is not None and a is not b
 
 
-def _operand_of(t: Tracer, column: Any, f: Frame) -> Optional[Operand]:
+def _operand_of(t: Tracer, column: Any, f: Frame) -> Operand | None:
     table = column.args.get("table")
     if table is not None:
         return f.by_key.get(t.key(table))
@@ -186,7 +186,7 @@ def _key(t: Tracer, node: Any, f: Frame, kind: int) -> None:
         t.decide(f, node, len(t.log), f.provenances[i], kind)
 
 
-def _ordinal(node: Any, f: Frame) -> Optional[int]:
+def _ordinal(node: Any, f: Frame) -> int | None:
     if node.__class__ is exp.Literal and node.is_int:
         i = int(node.name) - 1
         if 0 <= i < len(f.provenances):
@@ -226,9 +226,11 @@ def _is_all(t: Tracer, node: Any, f: Frame) -> bool:
     if node.__class__ is not exp.Column or node.args.get("table") is not None:
         return False
     name = node.args["this"]
-    return str(name.name).upper() == "ALL" and not name.args.get("quoted") and "all" not in {
-        s.lower() for s in f.spellings
-    }
+    return (
+        str(name.name).upper() == "ALL"
+        and not name.args.get("quoted")
+        and "all" not in {s.lower() for s in f.spellings}
+    )
 
 
 def _leave_out(t: Tracer, a: Any, f: Frame) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any
 
 from sqlglot import exp
 
@@ -27,7 +27,7 @@ class _Result:
         self.open = first.open
 
 
-def set_operation(t: Tracer, node: Any, env: Env, outer: Optional[Frame]) -> Relation:
+def set_operation(t: Tracer, node: Any, env: Env, outer: Frame | None) -> Relation:
     """The relation of a set operation; left-deep chains of arms are walked in a loop."""
     chain, first = _chain(node)
     relation = t.query(t, first, env, outer)
@@ -133,7 +133,7 @@ def _membership(t: Tracer, operation: Any, result: _Result, arm: Relation, f: Fr
     t.decide(f, operation, len(t.log), x, FILTER)
 
 
-def ordered(t: Tracer, node: Any, relation: Relation, env: Env, outer: Optional[Frame]) -> Relation:
+def ordered(t: Tracer, node: Any, relation: Relation, env: Env, outer: Frame | None) -> Relation:
     """ORDER BY that hangs on a set operation or on a query in parentheses."""
     keys = node.args.get("order")
     if keys is None:

@@ -8,6 +8,15 @@ from typing import Any, Optional
 from sqlglot import exp
 
 from lineage_post.trace.expressions import evaluate
+from lineage_post.trace.field_types import (
+    ArrayType,
+    FieldType,
+    JsonType,
+    StructType,
+    field_type,
+    struct_path,
+    type_of_node,
+)
 from lineage_post.trace.frame import Frame
 from lineage_post.trace.provenance import (
     CONDITIONAL,
@@ -20,19 +29,10 @@ from lineage_post.trace.provenance import (
 )
 from lineage_post.trace.relation import AnyStep, Arms, Relation, Step
 from lineage_post.trace.resolve import find_column, find_operand
+from lineage_post.trace.result import ColumnRef
 from lineage_post.trace.shapes import Array, Document, Shape, Struct
 from lineage_post.trace.sources import cell_of
-from lineage_post.trace.result import ColumnRef
 from lineage_post.trace.tracer import Tracer
-from lineage_post.trace.field_types import (
-    ArrayType,
-    FieldType,
-    JsonType,
-    StructType,
-    field_type,
-    struct_path,
-    type_of_node,
-)
 
 MaybeShape = Optional[Shape]
 
@@ -80,7 +80,7 @@ def _declared_type(t: Tracer, ref: ColumnRef) -> FieldType:
 
 
 def _declared(
-    t: Tracer, kind: FieldType, relation: str, column: str, path: Optional[str]
+    t: Tracer, kind: FieldType, relation: str, column: str, path: str | None
 ) -> MaybeShape:
     if isinstance(kind, JsonType):
         return Document()
@@ -91,14 +91,28 @@ def _declared(
     names, provenances = [], []
     shapes: dict[int, Shape] = {}
     for n, (name, inner) in enumerate(kind.fields):
-        below = name if path is None else f"{path}.{name}"
-        names.append(name)
-        provenances.append(t.sources.field(relation, column, below))
+        below = _path(path, name)
+        names.append(name or f"_{n + 1}")
+        provenances.append(_field_bit(t, relation, column, below))
         shape = _declared(t, inner, relation, column, below)
         if shape is not None:
             shapes[n] = shape
     steps: list[AnyStep] = [None] * len(names)
     return Struct(Relation(t.rules, names, provenances, steps, shapes=shapes))
+
+
+def _path(path: str | None, name: str) -> str | None:
+    """The path of a field; an element of a tuple without names is told by its column alone."""
+    if not name:
+        return path
+    return name if path is None else f"{path}.{name}"
+
+
+def _field_bit(t: Tracer, relation: str, column: str, path: str | None) -> int:
+    if path is not None:
+        return t.sources.field(relation, column, path)
+    table = t.table_of(relation)
+    return table.at(list(table.spellings).index(column))
 
 
 def _changed(t: Tracer, shape: MaybeShape, change: Callable[[int], int]) -> MaybeShape:
@@ -115,16 +129,15 @@ def _changed(t: Tracer, shape: MaybeShape, change: Callable[[int], int]) -> Mayb
             shapes[i] = inner
     changed = [change(x) for x in fields.all()]
     return Struct(
-        Relation(
-            t.rules, fields.spellings, changed, fields.steps, open_=fields.open, shapes=shapes
-        )
+        Relation(t.rules, fields.spellings, changed, fields.steps, open_=fields.open, shapes=shapes)
     )
 
 
 def element_shape(t: Tracer, shape: Shape) -> MaybeShape:
     """The shape of an element of an array: what is read out of it is computed."""
-    inner = shape.element if isinstance(shape, Array) else None
-    return _changed(t, inner, transformed)
+    if isinstance(shape, Document):
+        return shape
+    return _changed(t, shape.element if isinstance(shape, Array) else None, transformed)
 
 
 def _merged(t: Tracer, shapes: list[MaybeShape]) -> MaybeShape:

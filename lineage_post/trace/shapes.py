@@ -27,7 +27,7 @@ class Array:
 
     __slots__ = ("element", "row")
 
-    def __init__(self, element: "Shape | None", row: "Shape | None" = None) -> None:
+    def __init__(self, element: Shape | None, row: Shape | None = None) -> None:
         self.element = element
         self.row = row
 

@@ -18,7 +18,6 @@ from lineage_post.trace.table_functions import (
     lateral_relation,
     name_of,
     object_unpivot,
-    path_relation,
 )
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import Reason
@@ -104,8 +103,6 @@ def _table(t: Tracer, node: Any, f: Frame) -> tuple[Relation, str, tuple[str, ..
                 return relation_of(t, cte), key, (key,)
             return t.table(_parts(t, this)), key, (key,)
         identifiers = [a[p] for p in ("catalog", "db") if a.get(p) is not None]
-        if t.rules.name == "redshift" and t.key(identifiers[0]) in f.by_key:
-            return path_relation(t, [*identifiers, this], a.get("alias"), f), t.key(this), ()
         names = tuple([*map(t.spell, identifiers), t.spell(this)])
         return t.table(names), t.key(this), tuple([*map(t.key, identifiers), t.key(this)])
     if isinstance(this, exp.Dot):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from sqlglot import exp
 
@@ -39,7 +39,7 @@ class Expansion:
 
 def plain_relations(
     t: Tracer, star: Any, f: Frame, qualifier: Sequence[Any]
-) -> Optional[list[Relation]]:
+) -> list[Relation] | None:
     """The relations a star takes over as they are, or None where it is not that plain."""
     if f.merged or _is_modified(star):
         return None
@@ -62,9 +62,7 @@ def star_items(
     return _modified(t, star, f, items, opens)
 
 
-def _all_items(
-    t: Tracer, f: Frame, qualifier: Sequence[Any]
-) -> tuple[list[Item], list[Open]]:
+def _all_items(t: Tracer, f: Frame, qualifier: Sequence[Any]) -> tuple[list[Item], list[Open]]:
     if not qualifier:
         return _unqualified_items(t, f)
     operand = _operand_of(t, qualifier, f)
@@ -73,7 +71,7 @@ def _all_items(
     return _struct_items(t, qualifier, f)
 
 
-def _operand_of(t: Tracer, qualifier: Sequence[Any], f: Frame) -> Optional[Operand]:
+def _operand_of(t: Tracer, qualifier: Sequence[Any], f: Frame) -> Operand | None:
     if len(qualifier) == 1:
         return find_operand(t.key(qualifier[0]), f)
     name = tuple(map(t.key, qualifier))
@@ -115,9 +113,7 @@ def _unqualified_items(t: Tracer, f: Frame) -> tuple[list[Item], list[Open]]:
     return items, opens
 
 
-def _struct_items(
-    t: Tracer, qualifier: Sequence[Any], f: Frame
-) -> tuple[list[Item], list[Open]]:
+def _struct_items(t: Tracer, qualifier: Sequence[Any], f: Frame) -> tuple[list[Item], list[Open]]:
     """``s.*`` where s is a struct column."""
     label = ".".join(part.name for part in qualifier)
     shape = None
@@ -150,7 +146,7 @@ def _field_shape(t: Tracer, shape: Any, part: Any) -> Any:
     return t.shape(shape.fields, i) if i >= 0 else None
 
 
-def shape_items(shape: Any) -> Optional[list[Item]]:
+def shape_items(shape: Any) -> list[Item] | None:
     """The fields of a struct value as columns."""
     return _items_of(shape.fields)[0] if isinstance(shape, Struct) else None
 
@@ -233,14 +229,14 @@ def columns_items(t: Tracer, node: Any, f: Frame) -> list[Item]:
     return items
 
 
-def _regex(pattern: str) -> Optional["re.Pattern[str]"]:
+def _regex(pattern: str) -> re.Pattern[str] | None:
     try:
         return re.compile(pattern)
     except re.error:
         return None
 
 
-def _lambda_test(body: Any) -> Optional[Callable[[str], bool]]:
+def _lambda_test(body: Any) -> Callable[[str], bool] | None:
     """``x -> x like 'a%'`` as a test of a name, or None where it is not that simple."""
     if isinstance(body, exp.Not):
         inner = _lambda_test(body.this)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple
 
 from sqlglot import exp
 
@@ -28,7 +28,7 @@ class Written(NamedTuple):
 
     relation: Relation
     operation: str
-    target: Optional[str] = None
+    target: str | None = None
 
 
 #: Statements that move no column.

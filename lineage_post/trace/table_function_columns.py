@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Optional
+from typing import NamedTuple
 
 
 class Columns(NamedTuple):
@@ -38,7 +38,11 @@ _BY_DIALECT: dict[str, dict[str, Columns]] = {
         "numbers_mt": Columns(("number",), frozenset({"number"})),
         "zeros": Columns(("zero",), frozenset({"zero"})),
     },
-    "spark": {"range": Columns(("id",)), "json_tuple": Columns(("c0",)), "variant_explode": Columns(("pos", "key", "value"))},
+    "spark": {
+        "range": Columns(("id",)),
+        "json_tuple": Columns(("c0",)),
+        "variant_explode": Columns(("pos", "key", "value")),
+    },
     "trino": {"sequence": Columns(("sequential_number",))},
 }
 _ANYWHERE: dict[str, Columns] = {
@@ -72,7 +76,7 @@ _READERS = frozenset(
 )  # fmt: skip
 
 
-def columns_of(name: str, dialect: str, alias: Optional[str]) -> Optional[Columns]:
+def columns_of(name: str, dialect: str, alias: str | None) -> Columns | None:
     """The columns of a built-in table function, or None where it is not one."""
     found = _BY_DIALECT.get(dialect, {}).get(name) or _ANYWHERE.get(name)
     if found is not None:

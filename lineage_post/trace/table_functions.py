@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Any
 
 from sqlglot import exp
 
@@ -14,7 +13,7 @@ from lineage_post.trace.frame import Frame, Merged, Operand
 from lineage_post.trace.opens import OpenUnknown
 from lineage_post.trace.provenance import JOIN, transformed
 from lineage_post.trace.relation import AnyStep, Relation
-from lineage_post.trace.shapes import Array, Document, Shape
+from lineage_post.trace.shapes import Shape
 from lineage_post.trace.table_function_columns import Columns, columns_of, is_reader
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import Reason
@@ -37,7 +36,7 @@ def _columns(t: Tracer, alias: Any) -> list[str]:
     return [t.spell(c.this if isinstance(c, exp.ColumnDef) else c) for c in columns or ()]
 
 
-def _name(t: Tracer, alias: Any) -> Optional[str]:
+def _name(t: Tracer, alias: Any) -> str | None:
     this = alias.args.get("this") if isinstance(alias, exp.TableAlias) else None
     return None if this is None else t.spell(this)
 
@@ -57,7 +56,7 @@ def exploded(t: Tracer, node: Any, f: Frame, alias: Any) -> Relation:
         n = min(i, len(elements) - 1)
         provenances.append(elements[n])
         shape = shapes[n]
-        element = t.hooks.element_shape(t, shape) if isinstance(shape, Array) else None
+        element = t.hooks.element_shape(t, shape) if shape is not None else None
         if element is not None and len(names) == len(arrays):
             element_shapes[i] = element
     offset = node.args.get("offset")
@@ -149,7 +148,7 @@ def _read_file(t: Tracer, function: Any) -> Relation:
     return t.open_relation(str(label))
 
 
-def _defined_columns(t: Tracer, function: Any) -> Optional[Columns]:
+def _defined_columns(t: Tracer, function: Any) -> Columns | None:
     """The columns that JSON_TABLE, XMLTABLE and OPENJSON ... WITH define."""
     schema = function.args.get("schema") if not isinstance(function, exp.Anonymous) else None
     nodes = schema.expressions if schema is not None else function.args.get("columns") or ()
@@ -197,20 +196,6 @@ def _undeclared(t: Tracer, function: Any, f: Frame, names: list[str]) -> Relatio
     return Relation(t.rules, names, unknown, [None] * len(names))
 
 
-def path_relation(t: Tracer, path: Sequence[Any], alias: Any, f: Frame) -> Relation:
-    """Redshift's ``from t as r, r.items as i``: the elements of an array of t."""
-    column = exp.Column(this=path[1], table=path[0])
-    node: Any = column
-    for part in path[2:]:
-        node = exp.Dot(this=node, expression=part)
-    x, _ = array_of(t, node, f)
-    shape = t.expression_shape(node, f)
-    element = t.hooks.element_shape(t, shape) if isinstance(shape, Array) else None
-    shapes = {0: element if element is not None else Document()}
-    name = _name(t, alias) or t.spell(path[-1])
-    return Relation(t.rules, (name,), [x], [None], shapes=shapes)
-
-
 def object_unpivot(t: Tracer, node: Any, f: Frame) -> Relation:
     """Redshift's ``from t, unpivot t.j as v at k``: the values and keys of an object."""
     value, key = node.args["this"], node.args["expression"]
@@ -237,7 +222,7 @@ def _explode(t: Tracer, function: Any, f: Frame, names: list[str]) -> Relation:
         names = names or ["col"]
         provenances = [x] * len(names)
     shapes: dict[int, Shape] = {}
-    element = t.hooks.element_shape(t, shape) if isinstance(shape, Array) else None
+    element = t.hooks.element_shape(t, shape) if shape is not None else None
     for i, name in enumerate(names):
         if element is not None and provenances[i]:
             if t.rules.name != "snowflake" or name == "VALUE":

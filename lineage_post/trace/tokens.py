@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Any
 
 from sqlglot import TokenType, exp
 
@@ -28,7 +28,7 @@ class Tokens:
         """The text from one token to another."""
         return self.sql[self.tokens[first].start : self.tokens[last].end + 1]
 
-    def at(self, node: Any) -> Optional[int]:
+    def at(self, node: Any) -> int | None:
         """The token a node says it starts at."""
         meta = node._meta
         if meta is None or "start" not in meta:
@@ -40,7 +40,7 @@ class Tokens:
         i = bisect_left(starts, start)
         return i if i < len(starts) and starts[i] == start else None
 
-    def before_alias(self, alias: Any) -> Optional[tuple[int, int]]:
+    def before_alias(self, alias: Any) -> tuple[int, int] | None:
         """The select item that ends where ``as alias`` begins."""
         at = self.at(alias)
         if at is None or at < 2 or self.tokens[at - 1].token_type is not TokenType.ALIAS:
@@ -48,7 +48,7 @@ class Tokens:
         first = self._item_start(at - 2)
         return None if first is None or first > at - 2 else (first, at - 2)
 
-    def _item_start(self, last: int) -> Optional[int]:
+    def _item_start(self, last: int) -> int | None:
         tokens = self.tokens
         depth = 0
         for n in range(last, -1, -1):
@@ -66,7 +66,7 @@ class Tokens:
                     return n + 2 if tokens[n + 1].token_type in _SPREADS else n + 1
         return None
 
-    def first_of(self, node: Any) -> Optional[int]:
+    def first_of(self, node: Any) -> int | None:
         """The first token of an expression."""
         while True:
             if isinstance(node, exp.Column):
@@ -81,13 +81,13 @@ class Tokens:
                 return None
             node = node.args["this"]
 
-    def _preceded(self, inner: Any, kind: Any) -> Optional[int]:
+    def _preceded(self, inner: Any, kind: Any) -> int | None:
         first = self.first_of(inner)
         if first is None or first == 0 or self.tokens[first - 1].token_type is not kind:
             return None
         return first - 1
 
-    def last_of(self, node: Any) -> Optional[int]:
+    def last_of(self, node: Any) -> int | None:
         """The last token of an expression."""
         while True:
             if isinstance(node, exp.Column):
@@ -112,15 +112,15 @@ class Tokens:
             else:
                 return None
 
-    def _followed(self, last: Optional[int], kind: Any) -> Optional[int]:
+    def _followed(self, last: int | None, kind: Any) -> int | None:
         if last is None or last + 1 >= len(self.tokens):
             return None
         return last + 1 if self.tokens[last + 1].token_type is kind else None
 
-    def _null_after(self, last: Optional[int]) -> Optional[int]:
+    def _null_after(self, last: int | None) -> int | None:
         return self._followed(self._followed(last, TokenType.IS), TokenType.NULL)
 
-    def _null_after_not(self, inner: Any) -> Optional[int]:
+    def _null_after_not(self, inner: Any) -> int | None:
         """``a is not null`` is parsed as a negation of ``a is null``; ``not x`` ends with x."""
         if isinstance(inner, exp.Is) and isinstance(inner.args["expression"], exp.Null):
             last = self._followed(self.last_of(inner.args["this"]), TokenType.IS)
@@ -128,7 +128,7 @@ class Tokens:
             return negated if negated is not None else self.last_of(inner)
         return self.last_of(inner)
 
-    def _closing(self, at: Optional[int]) -> Optional[int]:
+    def _closing(self, at: int | None) -> int | None:
         """The parenthesis that closes the arguments of the function named at a token."""
         if at is None or at + 1 >= len(self.tokens):
             return None
@@ -144,7 +144,6 @@ class Tokens:
                 if depth == 0:
                     return n
         return None
-
 
 
 def _starts_with_its_left_side(node: Any) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
@@ -29,14 +29,14 @@ STEP_LIMIT = 4_000_000
 class Hooks:
     """Parts of the walk that call back into each other, so that modules import one way."""
 
-    query: Callable[["Tracer", Any, "Env", Optional["Frame"]], Relation]
-    evaluate: Callable[["Tracer", Any, "Frame"], int]
-    write: Callable[["Tracer", Any, "Env"], Relation]
-    join: Callable[["Tracer", Any, "Frame"], None]
-    pivot: Callable[["Tracer", Any, Relation, "Frame"], Relation]
-    column_shape: Callable[["Tracer", Relation, int], Optional["Shape"]]
-    expression_shape: Callable[["Tracer", Any, "Frame"], Optional["Shape"]]
-    element_shape: Callable[["Tracer", "Shape"], Optional["Shape"]]
+    query: Callable[[Tracer, Any, Env, Frame | None], Relation]
+    evaluate: Callable[[Tracer, Any, Frame], int]
+    write: Callable[[Tracer, Any, Env], Relation]
+    join: Callable[[Tracer, Any, Frame], None]
+    pivot: Callable[[Tracer, Any, Relation, Frame], Relation]
+    column_shape: Callable[[Tracer, Relation, int], Shape | None]
+    expression_shape: Callable[[Tracer, Any, Frame], Shape | None]
+    element_shape: Callable[[Tracer, Shape], Shape | None]
 
 
 class Tracer:
@@ -58,7 +58,7 @@ class Tracer:
         self,
         tokens: Tokens,
         schema: SchemaIndex,
-        commands: "Commands",
+        commands: Commands,
         stop_at: Mapping[str, str],
         masking: frozenset[str],
         hooks: Hooks,
@@ -125,16 +125,16 @@ class Tracer:
             found = self.opens[label] = OpenTable(label)
         return found
 
-    def decide(self, frame: "Frame", node: Any, start: int, x: int, kind: int) -> None:
+    def decide(self, frame: Frame, node: Any, start: int, x: int, kind: int) -> None:
         """Records that ``node``, evaluated to ``x``, decides rows of ``frame`` as ``kind``."""
         if x:
             y = collapsed(x, kind)
             frame.decide(y, Step(node, frame, start, len(self.log), y, kind=kind))
 
-    def shape(self, relation: Relation, i: int) -> Optional["Shape"]:
+    def shape(self, relation: Relation, i: int) -> Shape | None:
         """The struct shape of a column, where it has one that is known."""
         return self.hooks.column_shape(self, relation, i)
 
-    def expression_shape(self, node: Any, frame: "Frame") -> Optional["Shape"]:
+    def expression_shape(self, node: Any, frame: Frame) -> Shape | None:
         """The struct shape of an expression, where it has one that is known."""
         return self.hooks.expression_shape(self, node, frame)

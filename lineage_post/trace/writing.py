@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Any
 
 from sqlglot import exp
 
@@ -17,7 +17,7 @@ from lineage_post.trace.tracer import Tracer
 class Assignments:
     """Columns in order of first assignment; several ways into one column are united."""
 
-    def __init__(self, t: Tracer, first: Optional[Relation] = None) -> None:
+    def __init__(self, t: Tracer, first: Relation | None = None) -> None:
         self._tracer = t
         self._positions: dict[str, int] = {}
         self._names: list[str] = []
