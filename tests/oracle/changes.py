@@ -12,12 +12,13 @@ from tests.oracle.database import Row, Rows
 from tests.oracle.kinds import FieldPath, Kind, changed_at, field_paths, kind_at
 from tests.oracle.values import Profile, Taste, draw, recoded
 
-#: Ways to change a column, with their weights, by variant.
-MODES: Mapping[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
-    "full": (("cell", "all", "null", "same", "recode", "permute", "nulls"), (30, 30, 10, 10, 10, 5, 5)),
-    "free": (("cell", "all", "null", "same", "nulls"), (3, 3, 2, 1, 1)),
-    "bare": (("recode",), (1,)),
-}
+_MODES = ("cell", "all", "null", "same", "permute", "nulls")
+_WEIGHTS = (30, 30, 10, 10, 5, 5)
+
+
+def mode_for(rng: random.Random) -> str:
+    """A way to change a column, the likely ones most often."""
+    return rng.choices(_MODES, _WEIGHTS)[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from lineage_post.trace.result import Trace
@@ -56,15 +56,25 @@ class Claims:
         """The output's own indirect claims; of None, those of every row."""
         return [c for c in self._by_output[output] if c.subtype.type is EdgeType.INDIRECT]
 
-    def without(self, claim: Claim) -> Claims:
-        return Claims(tuple(other for other in self.all if other != claim))
+    def without(self, deleted: Iterable[Claim]) -> Claims:
+        gone = set(deleted)
+        return Claims(tuple(claim for claim in self.all if claim not in gone))
 
 
 def claims_of_case(expected: Expected, tables: Iterable[str]) -> Claims:
     """The claims of a case's expected edges, alternatives included."""
-    places = {name.lower(): at for at, name in enumerate(expected.outputs)}
     edges = (*expected.edges, *expected.accept)
-    return Claims(tuple(_claims(edges, places, tables)))
+    return Claims(tuple(claims_of_edges(edges, expected.outputs, tables)))
+
+
+def claims_of_edges(
+    edges: Iterable[ExpectedEdge], outputs: Iterable[str], tables: Iterable[str]
+) -> Iterator[Claim]:
+    """The claims of edges written in a case, whose outputs are these."""
+    keys = list(tables)
+    places = {name.lower(): at for at, name in enumerate(outputs)}
+    for edge in edges:
+        yield from _of_edge(edge, None if edge.to is None else places[edge.to.lower()], keys)
 
 
 def claims_of_trace(trace: Trace, tables: Iterable[str]) -> Claims:
@@ -81,15 +91,7 @@ def claims_of_trace(trace: Trace, tables: Iterable[str]) -> Claims:
     )
 
 
-def _claims(
-    edges: Iterable[ExpectedEdge], places: Mapping[str, int], tables: Iterable[str]
-) -> Iterable[Claim]:
-    keys = list(tables)
-    for edge in edges:
-        yield from _of_edge(edge, None if edge.to is None else places[edge.to.lower()], keys)
-
-
-def _of_edge(edge: ExpectedEdge, output: int | None, tables: list[str]) -> Iterable[Claim]:
+def _of_edge(edge: ExpectedEdge, output: int | None, tables: list[str]) -> Iterator[Claim]:
     wanted = tuple(part.lower() for part in name_parts(edge.relation))
     table = table_key(wanted)
     for key in tables:

@@ -24,6 +24,7 @@ from tests.oracle.kinds import Kind, literal
 Row = tuple[Any, ...]
 Rows = Sequence[Row]
 MAX_ROWS = 20_000
+MOST_LOADED = 3_000
 
 
 class QueryFailed(Exception):
@@ -109,10 +110,13 @@ class Database:
     def __init__(self, schema: Mapping[str, Mapping[str, Kind]], timeout: float = 2.0) -> None:
         self.schema = schema
         self.timeout = timeout
+        self.is_broken = False
         self.connection = duckdb.connect()
         self._dog = Watchdog(self.connection)
         self._shown: dict[str, int] = {}
         self._plans: dict[str, str] = {}
+        self._newest = 0
+        self._loaded = 0
         try:
             self.connection.execute(self.SETTINGS)
             self._columns = {table: f"version_{at}" for at, table in enumerate(schema)}
@@ -143,9 +147,25 @@ class Database:
         )
 
     def clear(self) -> None:
-        """Forget all versions."""
+        """Forget all versions and plans."""
         for table in self.schema:
             self.connection.execute(f"truncate {_store(table)}")
+        for plan in self._plans.values():
+            if plan.startswith("execute "):
+                self.connection.execute(f"deallocate {plan.removeprefix('execute ')}")
+        self._plans = {}
+
+    def next_version(self) -> int:
+        """A number that no version has yet."""
+        self._newest += 1
+        return self._newest
+
+    def make_room(self) -> None:
+        """Forget old versions once there are many: scans read them all."""
+        if self._loaded > MOST_LOADED:
+            self._loaded = 0
+            for table in self.schema:
+                self.connection.execute(f"truncate {_store(table)}")
 
     def load(self, table: str, versions: Mapping[int, Rows]) -> None:
         """Add versions of a table. Raises QueryFailed when a value does not fit its type."""
@@ -155,6 +175,7 @@ class Database:
             for version, rows in versions.items()
             for row in rows
         ]
+        self._loaded += len(tuples)
         if tuples:
             try:
                 self.connection.execute(f"insert into {_store(table)} values {', '.join(tuples)}")
@@ -162,15 +183,17 @@ class Database:
                 raise QueryFailed(str(fault)) from fault
 
     def run(self, sql: str, versions: Mapping[str, int] | None = None) -> Result:
-        """The query's result where the tables show the given versions, 0 if not named."""
-        self._show(versions or {})
-        plan = self._plan(sql)
+        """The query's result where the tables show the given versions; others are empty."""
         self._dog.start(self.timeout)
         try:
+            self._show(versions or {})
+            plan = self._plan(sql)
             cursor = self.connection.execute(plan)
             rows = cursor.fetchmany(MAX_ROWS + 1)
             names = tuple(column[0] for column in cursor.description or ())
         except duckdb.Error as fault:
+            # some random queries meet a fault of the engine itself, which ends the whole database
+            self.is_broken |= isinstance(fault, (duckdb.FatalException, duckdb.InternalException))
             raise QueryFailed(str(fault)) from fault
         finally:
             self._dog.end()

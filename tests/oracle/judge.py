@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from lineage_post.vocabulary import DIRECT_SUBTYPES, Subtype
 from tests.oracle.changes import Unit
 from tests.oracle.claims import Claim, Claims
-from tests.oracle.observe import Observable, Observation, Witness
+from tests.oracle.observation import Observable, Observation, Witness, is_order
 from tests.oracle.values import is_recodable
 
 #: What a query without its row-deciding clauses can still do to every output.
 _LEFT_IN_FREE = frozenset({Subtype.GROUP_BY, Subtype.WINDOW, Subtype.CONDITIONAL})
+
+
+_KINDS = {"bare": "value", "free": "value, branch, window or group", "full": "influence"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,27 @@ def judge(seen: Observation, claims: Claims) -> Verdict:
     return Verdict(tuple(misses.values()), tuple(_without_twins(suspects, claims, seen)))
 
 
+def is_explained(seen: Observation, claims: Claims, variant: str, unit: Unit, moved: Observable) -> bool:
+    """Whether the claims allow that a variant's observable moves with the unit."""
+    rows = claims.indirect(None)
+    if isinstance(moved, tuple):
+        if moved[0] == "fresh":
+            return True
+        return _covered([*claims.value(moved[1]), *claims.indirect(moved[1]), *rows], unit)
+    if isinstance(moved, str):
+        return _covered(claims.all if moved == "joint" else rows, unit)
+    allowed = claims.value(moved)
+    if variant == "full":
+        allowed = [*allowed, *claims.indirect(moved), *rows]
+    elif variant == "free":
+        is_kept = _is_kept(unit, seen.kept_free)
+        left = [claim for claim in rows if is_kept or claim.subtype in _LEFT_IN_FREE]
+        allowed = [*allowed, *claims.indirect(moved), *left]
+    elif _is_kept(unit, seen.kept_bare):
+        allowed = [*allowed, *claims.indirect(moved), *rows]
+    return _covered(allowed, unit)
+
+
 def _covered(claims: Iterable[Claim], unit: Unit) -> bool:
     return any(claim.covers(unit) for claim in claims)
 
@@ -55,51 +79,14 @@ def _is_kept(unit: Unit, kept: frozenset[str]) -> bool:
 
 
 def _misses(seen: Observation, claims: Claims) -> Iterator[Miss]:
-    everything = claims.all
-    rows = claims.indirect(None)
-    for unit, observed in seen.seen["bare"].items():
-        kept = _is_kept(unit, seen.kept_bare)
-        for output, witness in _by_output(observed):
-            allowed = claims.value(output)
-            if kept:
-                allowed = [*allowed, *claims.indirect(output), *rows]
-            if not _covered(allowed, unit):
-                yield Miss("value", unit, output, witness)
-    for unit, observed in seen.seen["free"].items():
-        kept = _is_kept(unit, seen.kept_free)
-        for output, witness in _by_output(observed):
-            left = [c for c in rows if kept or c.subtype in _LEFT_IN_FREE]
-            if not _covered([*claims.value(output), *claims.indirect(output), *left], unit):
-                yield Miss("value, branch, window or group", unit, output, witness)
-    for unit, observed in seen.seen["full"].items():
-        for output, witness in _by_output(observed):
-            if not _covered([*claims.value(output), *claims.indirect(output), *rows], unit):
-                yield Miss("influence", unit, output, witness)
-        for observable, witness in observed.items():
-            if observable == "rows" and not _covered(rows, unit):
-                yield Miss("rows", unit, None, witness)
-            elif observable == "joint" and not _covered(everything, unit):
-                yield Miss("influence", unit, None, witness)
-            elif _is_order(observable) and not _explains_order(observable, observed, claims, unit):
-                yield Miss("order", unit, None, witness)
-
-
-def _is_order(observable: Observable) -> bool:
-    return observable == "order" or (isinstance(observable, tuple) and observable[0] == "order")
-
-
-def _explains_order(
-    observable: Observable, observed: dict[Observable, Witness], claims: Claims, unit: Unit
-) -> bool:
-    if observable == "order":
-        return "joint" in observed or _covered(claims.indirect(None), unit)
-    assert isinstance(observable, tuple)
-    own = [*claims.value(observable[1]), *claims.indirect(observable[1])]
-    return _covered([*own, *claims.indirect(None)], unit)
-
-
-def _by_output(observed: dict[Observable, Witness]) -> Iterator[tuple[int, Witness]]:
-    return ((o, witness) for o, witness in observed.items() if isinstance(o, int))
+    for variant, kind in _KINDS.items():
+        for unit, observed in seen.seen[variant].items():
+            for moved, witness in observed.items():
+                if moved == "order" and "joint" in observed:
+                    continue  # other rows have another order
+                if not is_explained(seen, claims, variant, unit, moved):
+                    output = moved if isinstance(moved, int) else None
+                    yield Miss("order" if is_order(moved) else kind, unit, output, witness)
 
 
 def _is_confirmed(seen: Observation, claims: Claims, claim: Claim) -> bool:

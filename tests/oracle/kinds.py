@@ -47,7 +47,7 @@ class Kind:
 def kind_of(data_type: str, dialect: str = "duckdb") -> Kind:
     """The kind of a column type written in ``dialect``. Raises UnsupportedType."""
     text = data_type
-    if dialect != "duckdb":
+    if dialect != "duckdb" or "<" in data_type:
         try:
             text = exp.DataType.build(data_type, dialect=dialect).sql("duckdb")
         except sqlglot.errors.SqlglotError as fault:
