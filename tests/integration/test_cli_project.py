@@ -229,7 +229,7 @@ class TestBuild:
         (folder / "dbt_project.yml").write_text(
             "name: shop\ntarget-path: target dir\n", encoding="utf-8"
         )
-        code, out, _ = lineage_post("build", "--project-dir", str(folder))
+        code, _, _ = lineage_post("build", "--project-dir", str(folder))
         assert code == 0 and (folder / "target dir/lineage_post/lineage.json").is_file()
 
     def test_decorating_the_site_twice_changes_nothing(
