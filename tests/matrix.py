@@ -37,7 +37,9 @@ ENVIRONMENTS = (
     Environment("dbt-1.12", (), DBT_TESTS, bare=("dbt-core==1.12.*",)),
     Environment("duckdb-2", ("duckdb==2.0.1",), DBT_TESTS, without=("duckdb-extension-tpch",)),
     Environment(
-        "spark", ("dbt-spark[session]==1.11.*", "pyspark==4.*"), ("tests/dbt/test_spark.py",)
+        "spark",
+        ("dbt-spark[session]==1.11.*", "pyspark==4.*"),
+        ("tests/integration/test_spark.py",),
     ),
 )
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ import duckdb
 import pytest
 
 ROOT = Path(__file__).parents[2]
+#: Spark is there only in the environment that `make test-matrix` makes for it.
+collect_ignore = [] if find_spec("pyspark") else ["test_spark.py"]
 LEFT_OUT = shutil.ignore_patterns("target", "logs", "dbt_packages", "*.duckdb", "*.duckdb.wal")
 
 
