@@ -8,8 +8,6 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from lineage_post.errors import OptionError
 from lineage_post.vocabulary import ExposureMode
 
@@ -81,6 +79,8 @@ def project_variables(project_dir: Path) -> dict[str, Any]:
 
     The text is not rendered: an option that is Jinja must be given by flag or environment.
     """
+    import yaml  # Not needed in dbt's process, which has rendered the vars.
+
     path = project_dir / "dbt_project.yml"
     try:
         document = yaml.safe_load(path.read_text(encoding="utf-8"))

@@ -48,7 +48,7 @@ def slashed(path: Any) -> str:
 def read_json(path: Path, *, what: str, hint: str) -> dict[str, Any]:
     """The JSON object in a file. Raises ArtifactError that names the file and says ``hint``."""
     try:
-        document = json.loads(path.read_bytes())
+        document = json.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise ArtifactError(f"{path}: there is no {what}", hint=hint) from None
     except OSError as error:

@@ -4,31 +4,38 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
+from pathlib import Path
 
 import lineage_post
-from lineage_post.artifacts import CatalogTable, Node, Project
+from lineage_post.artifacts import CatalogTable, Project
 from lineage_post.cache import Cache, Record
-from lineage_post.lineage import untraced
+from lineage_post.lineage.assemble import assembled
 from lineage_post.lineage.order import levels
 from lineage_post.lineage.pool import Workers
 from lineage_post.lineage.project import Lineage
-from lineage_post.lineage.record import Packed, Unpacked
 from lineage_post.lineage.task import Settings, Task, tasks_of
 from lineage_post.options import Options
 from lineage_post.relations import Relations
-from lineage_post.schema import NO_COLUMNS, Columns, Learned, static_columns
+from lineage_post.schema import Columns, Learned, static_columns
 from lineage_post.trace.dialects import dialect_of
-from lineage_post.values import ColumnLineage, Edge, NodeLineage, Note
 from lineage_post.vocabulary import Reason
 
-#: The version of what tracing gives; a cached trace of another engine is not used.
-ENGINE = f"{lineage_post.__version__}/sqlglot-{version('sqlglot')}/1"
 
-#: Resource types that have lineage.
-TRACED_TYPES = frozenset({"model", "snapshot", "seed", "source", "exposure"})
+def _engine() -> str:
+    """The versions that a trace is of, and the state of the files that make it: an installation
+    that is worked on must not be served what its code of an hour ago found."""
+    folder = Path(lineage_post.__file__).parent
+    modules = sorted([*folder.glob("trace/*.py"), *folder.glob("lineage/*.py")])
+    states = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in modules]
+    files = hashlib.sha256(repr(states).encode()).hexdigest()[:16]
+    return f"{lineage_post.__version__}/sqlglot-{version('sqlglot')}/{files}"
+
+
+#: The version of what tracing gives; a cached trace of another engine is not used.
+ENGINE = _engine()
 
 #: A hard-coded name gives a node a new parent, seen only once it was traced. So many rounds.
 MAX_ROUNDS = 10
@@ -95,7 +102,7 @@ class _Run:
                 self._round()
                 if not self._add_needs_found():
                     break
-        return self._assembled()
+        return assembled(self.project, self.options, self.relations, self.records, self.columns)
 
     def _needs(self, task: Task) -> set[str]:
         """The relations whose columns a node may see: its parents, itself, and those that an
@@ -161,53 +168,6 @@ class _Run:
                     added = True
         return added
 
-    def _assembled(self) -> Lineage:
-        nodes = {key: node_lineage(key, record) for key, record in self.records.items()}
-        notes = [
-            Note(unique_id, kind, text)
-            for unique_id, record in self.records.items()
-            for kind, text in record.notes
-        ]
-        used = self._used()
-        for node in self.project.nodes.values():
-            if node.unique_id not in nodes and node.resource_type in TRACED_TYPES:
-                nodes[node.unique_id], more = self._untraced(node, used.get(node.unique_id, ()))
-                notes += more
-        for unique_id in {i for r in self.records.values() for i in r.inputs}:
-            if unique_id not in nodes:
-                nodes[unique_id] = untraced.external(unique_id, used.get(unique_id, ()))
-        return Lineage(
-            project=self.project,
-            nodes={key: nodes[key] for key in sorted(nodes)},
-            options=self.options,
-            notes=tuple(sorted(notes, key=lambda n: (n.unique_id, n.kind, n.message))),
-        )
-
-    def _used(self) -> dict[str, set[str]]:
-        found: dict[str, set[str]] = {}
-        for record in self.records.values():
-            for unique_id, columns in record.used:
-                found.setdefault(unique_id, set()).update(columns)
-        return found
-
-    def _untraced(self, node: Node, used: Iterable[str]) -> tuple[NodeLineage, list[Note]]:
-        if node.resource_type == "exposure":
-            return untraced.consumer(node, self.project, self._columns_of)
-        builder = self.relations.builder(node.unique_id)
-        columns = self.columns.get(node.unique_id, NO_COLUMNS)
-        if builder != node.unique_id:
-            return untraced.twin(node, builder, self.columns[builder]), []
-        if node.resource_type in ("source", "seed"):
-            return untraced.leaf(node, columns, used), []
-        declared = untraced.declared(node, self.project, self._columns_of)
-        if declared is not None:
-            return declared
-        reason = untraced.reason_of(node, self.project)
-        return untraced.unknown(node, columns, used, reason), []
-
-    def _columns_of(self, unique_id: str) -> Iterable[str]:
-        return self.columns.get(unique_id, NO_COLUMNS).types
-
 
 def settings_of(project: Project, options: Options) -> Settings:
     """What all traces of the project share. Raises OptionError for an unknown adapter."""
@@ -224,23 +184,6 @@ def columns_of(record: Record) -> Columns:
     """The columns that readers of a traced node see."""
     learned = Learned(record.learned)
     return Columns.from_json(record.schema, record.schema_digest, learned, record.is_complete)
-
-
-def node_lineage(unique_id: str, record: Record) -> NodeLineage:
-    """The lineage of a traced node, decoded when its columns or edges are first looked at."""
-    packed = Packed(record.packed)
-    return NodeLineage(
-        unique_id=unique_id,
-        state=record.state,
-        reason=record.reason,
-        detail=record.detail,
-        operation=record.operation,
-        columns=Unpacked[ColumnLineage](packed.columns),
-        edges=Unpacked[Edge](packed.edges),
-        fingerprint=record.fingerprint,
-        inputs=record.inputs,
-        counts=record.counts,
-    )
 
 
 def _cte_names(project: Project) -> list[tuple[tuple[str, ...], str]]:
