@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from types import ModuleType
-from typing import Any, Optional
+from typing import Any
 
 from lineage_post.trace.dialects import rules_of
 from lineage_post.trace.parsing import parse

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 from sqlglot import exp
@@ -65,7 +66,11 @@ def _below(t: Tracer, cte: Cte) -> Relation:
             if earlier.relation is None and not earlier.is_scalar:
                 stop = _stop(t, earlier)
                 earlier.relation = _evaluated(t, earlier) if stop is None else t.table_of(stop)
-    relation = _evaluated(t, cte)
+    if t.recorder is None:
+        relation = _evaluated(t, cte)
+    else:
+        with t.recorder.scope(cte.key):
+            relation = _evaluated(t, cte)
     t.cte_depth -= 1
     return relation
 
@@ -109,6 +114,12 @@ def _fixpoint(t: Tracer, cte: Cte, query: Any) -> Relation:
     if query.args.get("with_") is not None:
         env = with_ctes(t, query.args["with_"], env, cte.outer)
     current = _named(t, cte, t.query(t, query.args["this"], env, cte.outer))
+    with nullcontext() if t.recorder is None else t.recorder.quiet():
+        current = _rounds(t, cte, query, env, current)
+    return _distinct(t, current) if query.args.get("distinct") else current
+
+
+def _rounds(t: Tracer, cte: Cte, query: Any, env: Env, current: Relation) -> Relation:
     for _ in range(_ROUNDS):
         known = Cte(cte.node, env, cte.key, cte.outer, is_recursive=False)
         known.relation = current
@@ -118,7 +129,7 @@ def _fixpoint(t: Tracer, cte: Cte, query: Any) -> Relation:
         current = grown
         if is_stable:
             break
-    return _distinct(t, current) if query.args.get("distinct") else current
+    return current
 
 
 def _distinct(t: Tracer, relation: Relation) -> Relation:

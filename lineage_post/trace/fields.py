@@ -17,7 +17,7 @@ from lineage_post.trace.tracer import Tracer
 
 @handles("Dot")
 def dot(t: Tracer, node: Any, f: Frame) -> int:
-    """A field behind a parenthesis, a function or more than four names; or a function in a schema."""
+    """A field behind a parenthesis, a function or many names; or a function in a schema."""
     base, last = node.args["this"], node.args["expression"]
     if isinstance(last, exp.Anonymous):
         return named(t, last, ".".join([*_schema_names(base), str(last.name)]), f)

@@ -22,7 +22,7 @@ _VALUE = 0b111
 _ANY = (1 << KINDS) - 1
 
 
-class _Influence(NamedTuple):
+class Influence(NamedTuple):
     """One way in which a column reaches a target; ``window`` holds the bits it may stand at."""
 
     ref: ColumnRef
@@ -75,9 +75,9 @@ class Finisher:
         self, ordinal: int, name: str, x: int, step: AnyStep, text: str | None
     ) -> Output:
         """The same where columns are masked, assumed or missing."""
-        influences, missing = _influences(self._sources, x)
+        ways, missing = influences(self._sources, x)
         applied = None if step is None else self._operations.of(step)
-        for ref, kind, is_masked, is_assumed, window in influences:
+        for ref, kind, is_masked, is_assumed, window in ways:
             shown = text
             if kind == IDENTITY:
                 shown, ops = None, _IDENTITY_OPS
@@ -91,14 +91,14 @@ class Finisher:
             )
         if not missing:
             return Output(ordinal, name, State.KNOWN, None, text)
-        state, reason = self._state(name, missing, has_edges=bool(influences))
+        state, reason = self._state(name, missing, has_edges=bool(ways))
         return Output(ordinal, name, state, reason, text, detail=missing[0].detail)
 
     def rows(self, relation: Relation) -> None:
         """The dataset-level edges and unknowns."""
-        influences, missing = _influences(self._sources, relation.rows)
+        ways, missing = influences(self._sources, relation.rows)
         steps = _predicates(relation.rows_of)
-        for ref, kind, is_masked, is_assumed, window in influences:
+        for ref, kind, is_masked, is_assumed, window in ways:
             step = _deciding(steps, window)
             text = self._texts.of(step) if self._texts is not None and step is not None else None
             ops = _ops(self._operations.of(step), _whole(window)) if step is not None else ()
@@ -142,7 +142,7 @@ def _ways(kinds: int, at: int) -> list[tuple[int, int]]:
     return ways
 
 
-def _influences(sources: Sources, x: int) -> tuple[list[_Influence], list[Missing]]:
+def influences(sources: Sources, x: int) -> tuple[list[Influence], list[Missing]]:
     """What ``x`` holds; an edge is masked, or assumed, only if every path to it is."""
     missing: list[Missing] = []
     paths: dict[ColumnRef, list[tuple[int, bool, bool]]] = {}
@@ -173,10 +173,10 @@ def _influences(sources: Sources, x: int) -> tuple[list[_Influence], list[Missin
 
 def _united(
     ref: ColumnRef, kind: int, ways: list[tuple[int, bool, bool]], window: int
-) -> _Influence:
+) -> Influence:
     is_masked = all(masked for _, masked, _ in ways)
     is_assumed = all(assumed for _, _, assumed in ways)
-    return _Influence(ref, kind, is_masked, is_assumed, window)
+    return Influence(ref, kind, is_masked, is_assumed, window)
 
 
 def _spread(pattern: int, window: int) -> int:

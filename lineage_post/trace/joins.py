@@ -38,6 +38,8 @@ def join(t: Tracer, node: Any, f: Frame) -> None:
             start = len(t.log)
             x = evaluate(t, condition, f)
             t.decide(f, condition, start, x, as_kind)
+    if t.recorder is not None:
+        t.recorder.stage("join", f, node)
     if is_filter:
         f.hide_from(left)
         f.merged = merged_before
@@ -78,7 +80,7 @@ def _merge(t: Tracer, node: Any, name: Any, f: Frame, left: int, side: str, as_k
 def _side(
     t: Tracer, key: str, spelling: str, f: Frame, first: int, end: int
 ) -> tuple[int, AnyStep, str, frozenset[int]]:
-    """The column one side of USING compares: (provenance, step, spelling, operands that hold it)."""
+    """The column one side of USING compares, and the operands that hold it."""
     opens: list[tuple[int, Operand]] = []
     for n in range(first, end):
         operand = f.operands[n]

@@ -49,7 +49,7 @@ class TraceEdge(NamedTuple):
 
 
 class Output(NamedTuple):
-    """An output column. ``ordinal`` counts from 1; ``data_type`` is None where it is not known.
+    """An output column; ``ordinal`` counts from 1, ``data_type`` is None where it is not known.
 
     ``detail`` says of a partial or unknown one what it hangs on.
     """

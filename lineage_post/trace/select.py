@@ -18,6 +18,8 @@ from lineage_post.trace.sources import add_source
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import Reason
 
+#: Stages that see what the select list makes, no longer what FROM reads.
+_AFTER_PROJECTION = frozenset({"aggregate", "distinct", "sort"})
 _EMPTY = (
     "the select list is empty: the SQL was compiled before its parent was built; "
     "build the parent, then compile again"
@@ -42,7 +44,10 @@ def select(t: Tracer, node: Any, env: Env, outer: Frame | None) -> Relation:
     _decide_rows(t, a, f)
     _leave_out(t, a, f)
     open_ = None if not opens else opens[0] if len(opens) == 1 else OpenChoice(opens)
-    return Relation(t.rules, f.spellings, f.provenances, f.steps, f.rows, f.rows_of, open_)
+    relation = Relation(t.rules, f.spellings, f.provenances, f.steps, f.rows, f.rows_of, open_)
+    if t.recorder is not None:
+        t.recorder.result("project", relation)
+    return relation
 
 
 def _read_from(t: Tracer, a: Any, f: Frame) -> None:
@@ -64,25 +69,40 @@ def _decide_rows(t: Tracer, a: Any, f: Frame) -> None:
         for clause in ("prewhere", "where"):
             if a.get(clause) is not None:
                 _where(t, a[clause].args["this"], f, has_comma=_has_comma(a))
+                _record(t, "filter", f, a[clause].args["this"])
     if a.get("connect") is not None:
         _connect(t, a["connect"], f)
     if a.get("group") is not None:
         f.alias_visible = rules.group
         _group(t, a["group"], a["expressions"], f)
+        _record(t, "aggregate", f, a["group"])
     if a.get("having") is not None:
         f.alias_visible = rules.having
         _predicate(t, a["having"].args["this"], f, FILTER)
+        _record(t, "filter", f, a["having"].args["this"])
     if a.get("qualify") is not None:
         f.alias_visible = Visible.AFTER_COLUMNS
         _predicate(t, a["qualify"].args["this"], f, FILTER)
+        _record(t, "filter", f, a["qualify"].args["this"])
     if a.get("distinct") is not None:
         _distinct(t, a["distinct"], f)
+        _record(t, "distinct", f, a["distinct"])
     for clause in ("order", "sort", "cluster"):
         if a.get(clause) is not None:
             order(t, a[clause].args["expressions"], f)
+            _record(t, "sort", f, a[clause])
     limit = a.get("limit")
     for node in limit.args.get("expressions") or () if limit is not None else ():
         _predicate(t, node, f, GROUP_BY)
+
+
+def _record(t: Tracer, kind: str, f: Frame, node: Any) -> None:
+    if t.recorder is None:
+        return
+    if kind in _AFTER_PROJECTION or isinstance(node.parent, (exp.Having, exp.Qualify)):
+        t.recorder.outputs(kind, f, node, t.rules)
+    else:
+        t.recorder.stage(kind, f, node)
 
 
 def _predicate(t: Tracer, node: Any, f: Frame, kind: int) -> None:

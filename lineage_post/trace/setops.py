@@ -46,7 +46,10 @@ def set_operation(t: Tracer, node: Any, env: Env, outer: Frame | None) -> Relati
             _membership(t, operation, result, arm, f)
     open_ = OpenArms(result.relations) if result.open is not None else None
     steps = [united(arms) for arms in result.arms]
-    return Relation(t.rules, result.names, result.provenances, steps, f.rows, f.rows_of, open_)
+    relation = Relation(t.rules, result.names, result.provenances, steps, f.rows, f.rows_of, open_)
+    if t.recorder is not None:
+        t.recorder.result(node.key, relation)
+    return relation
 
 
 def _chain(node: Any) -> tuple[list[Any], Any]:

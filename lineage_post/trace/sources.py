@@ -42,10 +42,30 @@ def add_source(t: Tracer, node: Any, f: Frame) -> None:
     if not parts and t.rules.renames_duplicates:
         relation = _without_duplicates(t, relation)
     f.add_operand(Operand(key, relation, parts))
+    if t.recorder is not None:
+        _record(t, node, f, key, relation)
     if is_table and (a.get("joins") or a.get("laterals")):
         add_joins(t, a.get("joins"), f)
         for lateral in a.get("laterals") or ():
             add_source(t, lateral, f)
+
+
+def _record(t: Tracer, node: Any, f: Frame, key: str, relation: Relation) -> None:
+    this = node.args.get("this")
+    function = this.this if isinstance(this, exp.Window) else this
+    is_command = isinstance(function, exp.Func) and t.commands.find(name_of(function)) is not None
+    assert t.recorder is not None
+    t.recorder.source(f, node, key, relation, "command" if is_command else "scan")
+
+
+def _query(t: Tracer, node: Any, f: Frame) -> Relation:
+    """A derived table: it sees the CTEs and the outer query, not its siblings."""
+    if t.recorder is None:
+        return t.query(t, node, f.env, f.outer)
+    alias = node.args.get("alias")
+    named = isinstance(alias, exp.TableAlias) and alias.args.get("this") is not None
+    with t.recorder.scope(t.spell(alias.this) if named else "(derived table)"):
+        return t.query(t, node, f.env, f.outer)
 
 
 def _under_alias(
@@ -79,7 +99,7 @@ def _relation_of_item(t: Tracer, node: Any, f: Frame) -> tuple[Relation, str, tu
         add_parenthesized(t, node, g)
         return flattened(t, g), "", ()
     if isinstance(node, exp.Query):
-        return t.query(t, node, f.env, f.outer), "", ()
+        return _query(t, node, f), "", ()
     rows = getattr(exp, "TableFromRows", None)
     if rows is not None and isinstance(node, rows):
         return function_relation(t, node.args["this"], f, node), "", ()

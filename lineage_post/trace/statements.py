@@ -157,9 +157,9 @@ def _find_alias(t: Tracer, target: Any, from_: Any) -> Any:
         return None
     for table in from_.find_all(exp.Table):
         alias = table.args.get("alias")
-        if isinstance(alias, exp.TableAlias) and alias.this is not None:
-            if t.key(alias.this) == t.key(name):
-                return table
+        named = alias.this if isinstance(alias, exp.TableAlias) else None
+        if named is not None and t.key(named) == t.key(name):
+            return table
     return None
 
 

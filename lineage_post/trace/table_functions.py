@@ -224,9 +224,9 @@ def _explode(t: Tracer, function: Any, f: Frame, names: list[str]) -> Relation:
     shapes: dict[int, Shape] = {}
     element = t.hooks.element_shape(t, shape) if shape is not None else None
     for i, name in enumerate(names):
-        if element is not None and provenances[i]:
-            if t.rules.name != "snowflake" or name == "VALUE":
-                shapes[i] = element
+        is_element = t.rules.name != "snowflake" or name == "VALUE"
+        if element is not None and provenances[i] and is_element:
+            shapes[i] = element
     return Relation(t.rules, names, provenances, [None] * len(names), shapes=shapes)
 
 

@@ -1,4 +1,4 @@
-"""Where an expression stands in the text, worked out from its tokens; None where that is not sure."""
+"""Where an expression stands in the text, by its tokens; None where that is not sure."""
 
 from __future__ import annotations
 

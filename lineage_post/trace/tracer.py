@@ -11,6 +11,7 @@ from sqlglot import exp
 from lineage_post.trace.errors import TooComplex
 from lineage_post.trace.opens import Open, OpenTable
 from lineage_post.trace.provenance import collapsed
+from lineage_post.trace.recording import Recorder
 from lineage_post.trace.relation import AnyStep, Relation, Step, Table
 from lineage_post.trace.schema_index import SchemaIndex
 from lineage_post.trace.sources_table import Sources
@@ -49,7 +50,7 @@ class Tracer:
     """
 
     __slots__ = (
-        "commands", "cte_depth", "expanding", "hooks", "key", "log", "masking", "masking_types", "opens", "query", "reads",
+        "commands", "cte_depth", "expanding", "hooks", "key", "log", "masking", "masking_types", "opens", "query", "reads", "recorder",
         "rules", "schema", "sources", "spell", "spent", "step", "stop_at", "tables", "tokens",
         "warnings",
     )  # fmt: skip
@@ -86,6 +87,7 @@ class Tracer:
         self.tables: dict[str, Relation] = {}
         self.opens: dict[str, OpenTable] = {}
         self.warnings: list[str] = []
+        self.recorder: Recorder | None = None
         self.spent = 0
         self.cte_depth = 0
 
