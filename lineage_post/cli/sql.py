@@ -13,11 +13,13 @@ import yaml
 from lineage_post.cli import FINDINGS, console, wording
 from lineage_post.cli.loading import Request, known_dialect, options_of
 from lineage_post.cli.places import Places, place_options
+from lineage_post.cli.stages import show_stages, stage_to_dict
 from lineage_post.errors import ArtifactError
 from lineage_post.options import Options
 from lineage_post.publish import json
 from lineage_post.trace import Trace, TraceEdge, trace_script
 from lineage_post.trace.folding import conservative as folded
+from lineage_post.trace.steps import steps
 from lineage_post.vocabulary import Certainty, EdgeType, State
 
 Schema = dict[str, dict[str, str | None]]
@@ -32,6 +34,7 @@ Schema = dict[str, dict[str, str | None]]
     metavar="FILE",
     help="YAML or JSON: {relation: {column: type}}, or a list of columns.",
 )
+@click.option("--steps", "with_steps", is_flag=True, help="Show the columns after every stage.")
 @click.option("--conservative", is_flag=True, help="Let outputs inherit what decides rows.")
 @click.option("--output", type=click.Choice(["text", "json"]), default="text")
 @place_options
@@ -40,6 +43,7 @@ def command(
     statement: str,
     dialect: str | None,
     schema_file: str | None,
+    with_steps: bool,
     conservative: bool,
     output: str,
 ) -> None:
@@ -51,20 +55,24 @@ def command(
     dialect = known_dialect(dialect) if dialect else None
     options = options_of(places, Request(dialect=dialect))
     text = _text(statement)
-    traces = trace_script(
-        text,
-        dialect=options.dialect,
-        schema=_schema(schema_file) if schema_file else {},
-        commands=options.commands,
-        masking_functions=options.masking_functions,
-    )
+    settings: dict[str, Any] = {
+        "dialect": options.dialect,
+        "schema": _schema(schema_file) if schema_file else {},
+        "commands": options.commands,
+        "masking_functions": options.masking_functions,
+    }
+    traces = trace_script(text, **settings)
     if conservative:
         traces = tuple(folded(trace) for trace in traces)
+    stages = steps(text, **settings) if with_steps else ()
     if output == "json":
-        console.say_json(_document(traces, options, conservative))
+        more = {"steps": [stage_to_dict(stage) for stage in stages]} if with_steps else {}
+        console.say_json({**_document(traces, options, conservative), **more})
     else:
         for number, trace in enumerate(traces, 1):
             _show(trace, f"statement {number}" if len(traces) > 1 else None, conservative)
+        if with_steps:
+            show_stages(stages)
     if any(trace.state is State.UNKNOWN for trace in traces):
         click.get_current_context().exit(FINDINGS)
 

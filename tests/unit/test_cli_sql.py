@@ -81,6 +81,29 @@ def test_conservative_lets_outputs_inherit_what_decides_their_rows(
     assert "Conservative" in capsys.readouterr().out
 
 
+def test_steps_show_each_column_after_every_stage(capsys: pytest.CaptureFixture[str]) -> None:
+    sql = (
+        "with paid as (select * from shop.orders where status = 'paid')"
+        " select sum(amount) as a from paid group by id"
+    )
+    found = document(capsys, sql, "--schema", "schema.json", "--steps")["steps"]
+    assert [(step["scope"], step["kind"]) for step in found] == [
+        ("paid", "scan"),
+        ("paid", "filter"),
+        ("paid", "project"),
+        ("final", "scan"),
+        ("final", "aggregate"),
+        ("final", "project"),
+    ]
+    assert found[0]["rows"] == []
+    assert [(r["from"]["column"], r["subtype"]) for r in found[1]["rows"]] == [("status", "FILTER")]
+    (last,) = found[-1]["columns"]
+    assert (last["name"], last["annotations"][0]["subtype"]) == ("a", "AGGREGATION")
+    run(["sql", sql, "--schema", "schema.json", "--steps"])
+    out = capsys.readouterr().out
+    assert "2 paid filter status = 'paid'" in out and "the same columns" in out
+
+
 def test_a_schema_may_list_columns_without_types(
     elsewhere: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
