@@ -74,13 +74,16 @@ def _unknown_differences(expected: Expected, trace: Trace) -> Iterator[str]:
         column = "(rows)" if unknown.column is None else unknown.column
         actual.setdefault(column, set()).add(unknown.reason.value)
     for column, reasons in expected.unknown.items():
-        if not actual.get(column, set()) & set(reasons):
-            yield f"unknown  {column} should be {'|'.join(reasons)}, is {actual.get(column, 'known')}"
+        found = actual.get(column, set())
+        if not found & set(reasons):
+            yield f"unknown  {column} should be {'|'.join(reasons)}, is {sorted(found) or 'known'}"
     for column in actual.keys() - expected.unknown.keys():
         yield f"unknown  {column} is {sorted(actual[column])}, should be known"
     for name in {output.name for output in trace.outputs}:
         states = {output.state for output in trace.outputs if output.name == name}
-        if (states == {State.KNOWN}) == (name in expected.unknown) and not _is_assumed(name, expected):
+        if (states == {State.KNOWN}) == (name in expected.unknown) and not _is_assumed(
+            name, expected
+        ):
             yield f"output   {name} has state {sorted(states)}"
 
 

@@ -8,8 +8,8 @@ An edge line reads ``targets <- sources SUBTYPES flags``::
     sku <- bags.items#sku TRANSFORMATION assumed
     k <- t."Name.First" IDENTITY masking
 
-``(rows)`` is a dataset-level edge. ``A+B`` stands for two edges, ``A|B`` for one that may be either.
-Names with dots, spaces, commas or quotes are written in double quotes.
+``(rows)`` is a dataset-level edge. ``A+B`` stands for two edges, ``A|B`` for one that may be
+either. Names with dots, spaces, commas or quotes are written in double quotes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from lineage_post.vocabulary import Subtype
 
 ROWS = "(rows)"
 _PIECE = re.compile(r'"((?:[^"]|"")*)"|([^".#]+)')
-_SOURCES_AND_KINDS = re.compile(r"^(?P<sources>.+?)\s+(?P<kinds>[A-Z_+|]+)(?P<flags>(?:\s+[a-z]+)*)$")
+_SOURCES_AND_KINDS = re.compile(
+    r"^(?P<sources>.+?)\s+(?P<kinds>[A-Z_+|]+)(?P<flags>(?:\s+[a-z]+)*)$"
+)
 _FLAGS = {"masking", "assumed"}
 
 
@@ -78,11 +80,13 @@ def unquoted(text: str) -> str:
 
 def edges_of(block: str) -> tuple[ExpectedEdge, ...]:
     """The edges of a block of lines. Raises ValueError for a line that is no edge."""
-    return tuple(edge for line in block.splitlines() if line.strip() for edge in _edges_of_line(line))
+    return tuple(
+        edge for line in block.splitlines() if line.strip() for edge in _edges_of_line(line)
+    )
 
 
 def columns_of(text: str) -> dict[str, str | None]:
-    """``id int, items struct<a int>`` -> {'id': 'int', 'items': 'struct<a int>'}; a type may lack."""
+    """``id int, items struct<a int>`` -> {'id': 'int', 'items': 'struct<a int>'}."""
     columns: dict[str, str | None] = {}
     for part in split_outside(text):
         match = re.match(r'^("(?:[^"]|"")*"|\S+)(?:\s+(.+))?$', part, re.DOTALL)

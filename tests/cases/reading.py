@@ -14,7 +14,8 @@ from tests.cases.notation import ExpectedEdge, columns_of, edges_of
 
 HERE = Path(__file__).parent
 _STATEMENT_KEYS = {
-    "outputs", "edges", "accept", "unknown", "open", "state", "operation", "target", "expressions", "ops",
+    "outputs", "edges", "accept", "unknown", "open", "state", "operation", "target",
+    "expressions", "ops",
 }  # fmt: skip
 _CASE_KEYS = _STATEMENT_KEYS | {
     "id", "title", "dialect", "schema", "sql", "statements", "commands", "masking_functions",
@@ -92,7 +93,9 @@ def _cases_of_entry(topic: str, entry: Mapping[str, Any]) -> Iterator[Case]:
             sql=entry["sql"],
             statements=tuple(_expected(one) for one in entry.get("statements", (entry,))),
             arguments={
-                key: entry[key] for key in ("commands", "masking_functions", "stop_at") if key in entry
+                key: entry[key]
+                for key in ("commands", "masking_functions", "stop_at")
+                if key in entry
             },
             suspect=entry.get("suspect") or {},
             oracle=entry.get("oracle"),
@@ -108,7 +111,8 @@ def _expected(entry: Mapping[str, Any]) -> Expected:
         edges=edges_of(entry.get("edges") or ""),
         accept=edges_of(entry.get("accept") or ""),
         unknown={
-            column: tuple(reasons.split("|")) for column, reasons in (entry.get("unknown") or {}).items()
+            column: tuple(reasons.split("|"))
+            for column, reasons in (entry.get("unknown") or {}).items()
         },
         is_open=entry.get("open", False),
         state=entry.get("state"),

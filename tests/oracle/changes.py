@@ -61,7 +61,11 @@ def changed_rows(
 ) -> Rows | None:
     """The rows with one unit changed, or None if that changes nothing."""
     changed = _change(rows, unit, mode, taste, rng, profile)
-    return None if changed == [list_row[unit.position] for list_row in rows] else _put(rows, unit, changed)
+    return (
+        None
+        if changed == [list_row[unit.position] for list_row in rows]
+        else _put(rows, unit, changed)
+    )
 
 
 def _put(rows: Rows, unit: Unit, column: list[Any]) -> list[Row]:
@@ -88,7 +92,10 @@ def _change(
         case "cell":
             return apply(drawn, only=rng.randrange(len(column)))
         case "null":
-            return apply(lambda value: None if value is not None else drawn(value), rng.randrange(len(column)))
+            return apply(
+                lambda value: None if value is not None else drawn(value),
+                rng.randrange(len(column)),
+            )
         case "nulls":
             return apply(lambda value: None)
         case "same":

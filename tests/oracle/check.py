@@ -27,7 +27,9 @@ class Checked:
 
     def report(self) -> str:
         """The misses with the data that show them."""
-        return "\n\n".join(f"missed {miss}\n{miss.witness.script()}" for miss in self.verdict.misses)
+        return "\n\n".join(
+            f"missed {miss}\n{miss.witness.script()}" for miss in self.verdict.misses
+        )
 
 
 def check(
@@ -41,7 +43,7 @@ def check(
     dialect: str = "duckdb",
     trusting: bool = False,
 ) -> Checked:
-    """The verdict after ``trials`` trials of all columns and up to ``more`` of the suspects' columns.
+    """The verdict after ``trials`` trials of all columns and up to ``more`` of the suspects'.
 
     With ``trusting`` what the claims explain is not shuffled: quicker, and enough to find misses.
     Raises QueryFailed when DuckDB does not run the query, UnsupportedType when data cannot be made.
@@ -61,7 +63,12 @@ def check(
 
 
 def check_trace(
-    sql: str, schema: Mapping[str, Mapping[str, str]], *, seed: int = 0, trials: int = 4, more: int = 0
+    sql: str,
+    schema: Mapping[str, Mapping[str, str]],
+    *,
+    seed: int = 0,
+    trials: int = 4,
+    more: int = 0,
 ) -> Checked:
     """The verdict on this project's own trace of a DuckDB query. Table names have one part."""
     answer = trace(sql, dialect="duckdb", schema=schema, expressions=False)

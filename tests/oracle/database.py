@@ -62,7 +62,9 @@ class Result:
 
     @cached_property
     def columns(self) -> list[list[Any]]:
-        return [list(column) for column in zip(*self.rows)] if self.rows else [[] for _ in self.names]
+        return (
+            [list(column) for column in zip(*self.rows)] if self.rows else [[] for _ in self.names]
+        )
 
     @cached_property
     def bags(self) -> list[Counter[Any]]:
@@ -138,7 +140,9 @@ class Database:
             self.connection.execute(f"attach if not exists ':memory:' as {parts[0]}")
         if len(parts) > 1:
             self.connection.execute(f"create schema if not exists {'.'.join(parts[:-1])}")
-        columns = ", ".join(f"{quoted(name)} {kind.sql}" for name, kind in self.schema[table].items())
+        columns = ", ".join(
+            f"{quoted(name)} {kind.sql}" for name, kind in self.schema[table].items()
+        )
         names = ", ".join(quoted(name) for name in self.schema[table])
         self.connection.execute(f"create table {_store(table)} (__version integer, {columns})")
         self.connection.execute(

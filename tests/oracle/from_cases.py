@@ -66,5 +66,7 @@ def _runnable(case: Case) -> Runnable:
     if case.dialect == "duckdb":
         return Runnable(case, case.sql, schema, "duckdb")
     level = sqlglot.ErrorLevel.RAISE
-    translated = sqlglot.transpile(case.sql, read=case.dialect, write="duckdb", unsupported_level=level)
+    translated = sqlglot.transpile(
+        case.sql, read=case.dialect, write="duckdb", unsupported_level=level
+    )
     return Runnable(case, translated[0], schema, case.dialect)

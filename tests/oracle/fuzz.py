@@ -66,18 +66,30 @@ def main(arguments: list[str] | None = None) -> int:
     path, deadline = Path(options.state), time.monotonic() + options.seconds
     progress = Progress.read(path)
     benchmark = tpcds() if options.tpcds else tpch() if options.tpch else None
-    work = _benchmark_queries(benchmark, progress) if benchmark else _generated(progress, options.first)
+    work = (
+        _benchmark_queries(benchmark, progress)
+        if benchmark
+        else _generated(progress, options.first)
+    )
     for name, sql, schema in work:
         _judge(name, sql, schema, progress, trials=options.trials, more=options.more)
         progress.write(path)
         if time.monotonic() > deadline or progress.judged >= options.queries:
             break
-    print(json.dumps({**asdict(progress), "misses": len(progress.misses), "done": len(progress.done)}))
+    print(
+        json.dumps({**asdict(progress), "misses": len(progress.misses), "done": len(progress.done)})
+    )
     return 1 if progress.misses else 0
 
 
 def _judge(
-    name: str, sql: str, schema: dict[str, dict[str, str]], progress: Progress, *, trials: int, more: int
+    name: str,
+    sql: str,
+    schema: dict[str, dict[str, str]],
+    progress: Progress,
+    *,
+    trials: int,
+    more: int,
 ) -> None:
     try:
         result = check_trace(sql, schema, seed=len(sql), trials=trials, more=more)
@@ -90,7 +102,9 @@ def _judge(
     progress.add(name, sql, result)
 
 
-def _generated(progress: Progress, first: int) -> Iterator[tuple[str, str, dict[str, dict[str, str]]]]:
+def _generated(
+    progress: Progress, first: int
+) -> Iterator[tuple[str, str, dict[str, dict[str, str]]]]:
     schema = {table: dict(columns) for table, columns in SCHEMA.items()}
     while True:
         number = first + progress.next_batch
@@ -116,7 +130,9 @@ def _benchmark_queries(
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.oracle.fuzz", description=__doc__)
     parser.add_argument("--seconds", type=float, default=60, help="stop after so long")
-    parser.add_argument("--queries", type=int, default=10**9, help="stop after so many judged queries")
+    parser.add_argument(
+        "--queries", type=int, default=10**9, help="stop after so many judged queries"
+    )
     parser.add_argument("--state", default="fuzz.json", help="where the progress is kept")
     parser.add_argument("--first", type=int, default=0, help="number of the first batch")
     parser.add_argument("--trials", type=int, default=4, help="databases for each query")

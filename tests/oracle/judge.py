@@ -20,7 +20,7 @@ _KINDS = {"bare": "value", "free": "value, branch, window or group", "full": "in
 
 @dataclass(frozen=True, slots=True)
 class Miss:
-    """An influence that no claim explains. ``output`` is a position, or None for rows and their order."""
+    """An influence that no claim explains. ``output`` is a position, None for rows or order."""
 
     kind: str
     unit: Unit
@@ -28,7 +28,8 @@ class Miss:
     witness: Witness
 
     def __str__(self) -> str:
-        return f"{self.kind}: {self.unit} -> {'(rows)' if self.output is None else f'#{self.output + 1}'}"
+        target = "(rows)" if self.output is None else f"#{self.output + 1}"
+        return f"{self.kind}: {self.unit} -> {target}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,9 @@ def judge(seen: Observation, claims: Claims) -> Verdict:
     return Verdict(tuple(misses.values()), tuple(_without_twins(suspects, claims, seen)))
 
 
-def is_explained(seen: Observation, claims: Claims, variant: str, unit: Unit, moved: Observable) -> bool:
+def is_explained(
+    seen: Observation, claims: Claims, variant: str, unit: Unit, moved: Observable
+) -> bool:
     """Whether the claims allow that a variant's observable moves with the unit."""
     rows = claims.indirect(None)
     if isinstance(moved, tuple):
@@ -134,13 +137,14 @@ def _rows_moved(seen: Observation, claims: Claims, unit: Unit) -> bool:
     return False
 
 
-def _without_twins(
-    suspects: Iterable[Claim], claims: Claims, seen: Observation
-) -> Iterator[Claim]:
-    """Row claims of a column that feeds every output cannot be told from its values: no suspects."""
+def _without_twins(suspects: Iterable[Claim], claims: Claims, seen: Observation) -> Iterator[Claim]:
+    """Row claims of a column that feeds every output look like its values: no suspects."""
     outputs = range(len(seen.outputs))
     for claim in suspects:
-        own = ([c for c in claims.value(o) if (c.table, c.column) == (claim.table, claim.column)] for o in outputs)
+        own = (
+            [c for c in claims.value(o) if (c.table, c.column) == (claim.table, claim.column)]
+            for o in outputs
+        )
         if claim.output is None and outputs and all(own):
             continue
         yield claim

@@ -31,7 +31,7 @@ class UnsupportedType(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A data type: its family, its DuckDB text, and its members (fields, element, or key and value)."""
+    """A data type: its family, its DuckDB text, and its members (fields, element, key, value)."""
 
     family: str
     sql: str
@@ -71,7 +71,9 @@ def _kind(native: Any) -> Kind:
         (_, precision), (_, scale) = native.children
         return Kind(family, text, scale=scale, digits=precision - scale)
     if family in ("list", "struct", "map"):
-        members = tuple((label, _kind(child)) for label, child in native.children if label != "size")
+        members = tuple(
+            (label, _kind(child)) for label, child in native.children if label != "size"
+        )
         return Kind(family, text, members=members)
     return Kind(family, text, digits=2 if _BITS.get(name) == 7 else 4 if name in _BITS else 9)
 

@@ -12,7 +12,8 @@ from tests.oracle.database import Result, Rows
 from tests.oracle.kinds import Kind, literal
 
 #: What can move: an output's values by position, "rows" (their number), "joint" (how values sit
-#: together in rows), "order", ("order", position), ("fresh", position): a new value came out as it went in.
+#: together in rows), "order", ("order", position), ("fresh", position): a new value came
+#: out as it went in.
 Observable = int | str | tuple[str, int]
 #: Whether claims explain that a variant's observable moves with a unit.
 Explains = Callable[[str, Unit, Observable], bool]
@@ -40,7 +41,11 @@ class Witness:
         lines = []
         for table, rows in self.data.items():
             lines += _table_script(table, rows, self.schema[table])
-        lines += [f"{self.sql};", f"-- gives {self.before.rows[:8]}", f"-- with {self.unit} changed:"]
+        lines += [
+            f"{self.sql};",
+            f"-- gives {self.before.rows[:8]}",
+            f"-- with {self.unit} changed:",
+        ]
         lines += _table_script(self.unit.table, self.changed, self.schema[self.unit.table])
         return "\n".join([*lines, f"{self.sql};", f"-- gives {self.after.rows[:8]}"])
 

@@ -42,7 +42,12 @@ class Observer:
     """
 
     def __init__(
-        self, sql: str, database: Database, *, seed: int = 0, explains: Explains = nothing_is_explained
+        self,
+        sql: str,
+        database: Database,
+        *,
+        seed: int = 0,
+        explains: Explains = nothing_is_explained,
     ) -> None:
         self.sql = sql
         self.database = database

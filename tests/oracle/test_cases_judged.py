@@ -1,4 +1,4 @@
-"""The cases' own answers, judged by running them on DuckDB, and the oracle itself put to the test."""
+"""The cases' own answers judged by running them on DuckDB, and the oracle put to the test."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ FORMS = runnable_cases(all_cases())
 #: only orders what it sorts by, or a condition that is also the value, leaves nothing to see.
 NOTICED = {
     Subtype.IDENTITY: 90, Subtype.TRANSFORMATION: 85, Subtype.AGGREGATION: 90, Subtype.FILTER: 85,
-    Subtype.JOIN: 85, Subtype.GROUP_BY: 50, Subtype.WINDOW: 75, Subtype.CONDITIONAL: 80, Subtype.SORT: 40,
+    Subtype.JOIN: 85, Subtype.GROUP_BY: 50, Subtype.WINDOW: 75, Subtype.CONDITIONAL: 80,
+    Subtype.SORT: 40,
 }  # fmt: skip
 
 

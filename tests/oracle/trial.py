@@ -29,7 +29,11 @@ class Trial:
     """The data of one trial, loaded under ``versions``."""
 
     def __init__(
-        self, observer: Observer, data: Mapping[str, Rows], profile: Profile, versions: dict[str, int]
+        self,
+        observer: Observer,
+        data: Mapping[str, Rows],
+        profile: Profile,
+        versions: dict[str, int],
     ) -> None:
         self.observer = observer
         self.database = observer.database
@@ -88,7 +92,9 @@ class Trial:
         """Two changes of every unit, any one and a recoding, where they change something."""
         loads: dict[str, dict[int, Rows]] = defaultdict(dict)
         both: tuple[_Changes, _Changes] = {}, {}
-        for changes, modes in zip(both, ([mode_for(self.random) for _ in units], ["recode"] * len(units))):
+        for changes, modes in zip(
+            both, ([mode_for(self.random) for _ in units], ["recode"] * len(units))
+        ):
             for unit, mode in zip(units, modes):
                 rows = self._changed(self.data[unit.table], unit, mode)
                 if rows is not None:
@@ -106,7 +112,14 @@ class Trial:
         return both
 
     def _compare(
-        self, variant: str, sql: str, base: Result, unit: Unit, change: tuple[int, Rows], *, is_recoded: bool = False
+        self,
+        variant: str,
+        sql: str,
+        base: Result,
+        unit: Unit,
+        change: tuple[int, Rows],
+        *,
+        is_recoded: bool = False,
     ) -> None:
         version, rows = change
         after = self._run(sql, {**self.versions, unit.table: version})
@@ -162,7 +175,10 @@ class Trial:
     def _shuffled_base(self, sql: str, number: int) -> Result | None:
         if not self._orders:
             self._orders = [
-                {t: self.random.sample(range(len(rows)), len(rows)) for t, rows in self.data.items()}
+                {
+                    t: self.random.sample(range(len(rows)), len(rows))
+                    for t, rows in self.data.items()
+                }
                 for _ in range(SHUFFLES_FOR_ORDER)
             ]
             self._first_shuffle = self._reserve()
@@ -180,11 +196,12 @@ class Trial:
         return first
 
     def _reserve(self) -> int:
-        return [self.database.next_version() for _ in range(SHUFFLES_FOR_ORDER)][0]
+        return next(self.database.next_version() for _ in range(SHUFFLES_FOR_ORDER))
 
     def _shuffles(self, table: str, rows: Rows, first: int) -> dict[int, Rows]:
         return {
-            first + number: [rows[at] for at in order[table]] for number, order in enumerate(self._orders)
+            first + number: [rows[at] for at in order[table]]
+            for number, order in enumerate(self._orders)
         }
 
     def _run(self, sql: str, versions: Mapping[str, int]) -> Result | None:

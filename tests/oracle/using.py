@@ -1,7 +1,7 @@
 """Writes USING and NATURAL joins with ON, so that the condition can be taken out of a query.
 
-``a join b using (k)`` becomes ``a join (select * rename (k as k__b) from b) as b on k = k__b``; what
-the merged column is follows the kind of join, and stars leave the hidden key out.
+``a join b using (k)`` becomes ``a join (select * rename (k as k__b) from b) as b on k = k__b``;
+what the merged column is follows the kind of join, and stars leave the hidden key out.
 """
 
 from __future__ import annotations
@@ -32,7 +32,11 @@ def _rewrite(select: exp.Select, columns_of: ColumnsOf) -> None:
     for join in joins:
         right = _columns(join.this, columns_of)
         keys = _keys(join, known, right)
-        if keys and isinstance(join.this, (exp.Table, exp.Subquery)) and join.method in ("", "NATURAL"):
+        if (
+            keys
+            and isinstance(join.this, (exp.Table, exp.Subquery))
+            and join.method in ("", "NATURAL")
+        ):
             _rewrite_join(select, join, keys, merged)
         known += [name for name in right or () if name not in keys]
     _replace_merged(select, merged)
@@ -96,7 +100,9 @@ def _hide_in_stars(select: exp.Select, alias: str, hidden: dict[str, str]) -> No
             names = {name.name.lower() for name in excluded}
             more = [exp.to_identifier(name) for key, name in hidden.items() if key not in names]
             item.set("except_", [*excluded, *more, *_named(hidden, names)])
-        elif isinstance(item, exp.Column) and isinstance(item.this, exp.Star) and item.table == alias:
+        elif (
+            isinstance(item, exp.Column) and isinstance(item.this, exp.Star) and item.table == alias
+        ):
             back = [exp.alias_(exp.column(name), key) for key, name in hidden.items()]
             item.this.set("rename", back)
 

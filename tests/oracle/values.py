@@ -68,7 +68,9 @@ def draw(kind: Kind, taste: Taste, rng: random.Random, profile: Profile) -> Any:
     if kind.family == "map":
         return _map(kind, taste, rng, profile)
     if kind.family == "json":
-        return json.dumps({key: _json(taste, rng, 1) for key in taste.json_keys if rng.random() < 0.95})
+        return json.dumps(
+            {key: _json(taste, rng, 1) for key in taste.json_keys if rng.random() < 0.95}
+        )
     if taste.is_key and rng.random() < 0.93:
         return _key(kind, rng.randint(1, profile.keys))
     unique = max(profile.unique, 0.8) if taste.is_sorted else profile.unique
@@ -103,7 +105,9 @@ def _scalar(kind: Kind, rng: random.Random, unique: float) -> Any:
             wide = rng.randint(-(top // 10), top)
             number = wide if rng.random() < max(unique, 0.3) else rng.choice((0, 1, 2, 3, 5))
             number = number if kind.digits else 0
-            cents = Decimal(rng.randint(0, 99)) / 100 if rng.random() < 0.5 and kind.digits > 1 else 0
+            cents = (
+                Decimal(rng.randint(0, 99)) / 100 if rng.random() < 0.5 and kind.digits > 1 else 0
+            )
             return (Decimal(number) + cents).quantize(Decimal(1).scaleb(-kind.scale))
         case "double":
             if rng.random() < max(unique, 0.2):
@@ -115,10 +119,14 @@ def _scalar(kind: Kind, rng: random.Random, unique: float) -> Any:
             return rng.choice(_TEXTS)
         case "date":
             year = rng.choice((1995, 2000, 2001, 2020))
-            return dt.date(year, 1, 1) + dt.timedelta(days=rng.randint(0, 700 if rng.random() < max(unique, 0.5) else 5))
+            return dt.date(year, 1, 1) + dt.timedelta(
+                days=rng.randint(0, 700 if rng.random() < max(unique, 0.5) else 5)
+            )
         case "timestamp":
             start = dt.datetime(rng.choice((2000, 2001, 2020)), 1, 1)
-            return start + dt.timedelta(minutes=rng.randint(0, 100_000 if rng.random() < max(unique, 0.5) else 50))
+            return start + dt.timedelta(
+                minutes=rng.randint(0, 100_000 if rng.random() < max(unique, 0.5) else 50)
+            )
         case "time":
             return dt.time(rng.randint(0, 23), rng.choice((0, 15, 30)))
         case _:

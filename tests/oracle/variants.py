@@ -62,7 +62,9 @@ def bare_variants(free: exp.Expression, kept: set[str]) -> list[Variant]:
 
 def names_in(node: exp.Expression | None) -> set[str]:
     """Lower-case names of all columns and identifiers below a node."""
-    return {item.name.lower() for item in node.find_all(exp.Identifier)} if node is not None else set()
+    return (
+        {item.name.lower() for item in node.find_all(exp.Identifier)} if node is not None else set()
+    )
 
 
 def _recursive_arms(tree: exp.Expression, kept: set[str]) -> set[int]:
@@ -92,7 +94,9 @@ def _is_scalar(select: exp.Expression) -> bool:
 
 def _strip_rows(select: exp.Select) -> None:
     distinct = select.args.get("distinct")
-    for clause in _ROW_CLAUSES if distinct is None or not distinct.args.get("on") else _ROW_CLAUSES[:3]:
+    for clause in (
+        _ROW_CLAUSES if distinct is None or not distinct.args.get("on") else _ROW_CLAUSES[:3]
+    ):
         select.set(clause, None)
     if distinct is None or not distinct.args.get("on"):
         select.set("order", None)
@@ -211,7 +215,9 @@ def _unsteady(
     name = key.name.lower()
     if name in seen:
         return set()
-    inner = (_unsteady(item, definitions, mixes, seen | {name}) for item in definitions.get(name, ()))
+    inner = (
+        _unsteady(item, definitions, mixes, seen | {name}) for item in definitions.get(name, ())
+    )
     return set().union(*inner)
 
 
@@ -225,7 +231,11 @@ def _keys(tree: exp.Expression) -> Iterator[exp.Expression]:
         if group.args.get("all"):
             yield from (item for item in select.expressions if item.find(exp.AggFunc) is None)
         for key in _flat(group):
-            if isinstance(key, exp.Literal) and key.is_int and int(key.this) <= len(select.expressions):
+            if (
+                isinstance(key, exp.Literal)
+                and key.is_int
+                and int(key.this) <= len(select.expressions)
+            ):
                 yield select.expressions[int(key.this) - 1]
             else:
                 yield key
@@ -255,7 +265,9 @@ def _empty_windows(tree: exp.Expression) -> None:
 
 def _take_branches(tree: exp.Expression, choice: int) -> None:
     """Replaces every conditional by one of its branches, innermost first."""
-    for node in reversed(list(tree.find_all(exp.Case, exp.If, exp.Nullif, exp.Filter, exp.ArgMax, exp.ArgMin))):
+    for node in reversed(
+        list(tree.find_all(exp.Case, exp.If, exp.Nullif, exp.Filter, exp.ArgMax, exp.ArgMin))
+    ):
         if node is tree or isinstance(node.parent, exp.Case) and isinstance(node, exp.If):
             continue
         node.replace(_branch(node, choice).copy())

@@ -66,7 +66,8 @@ class Expressions:
             case "flag":
                 return f"({self.predicate(scope, depth - 1)})::int"
             case "lambda_":
-                return f"list_sum(list_transform({self.column(scope, 'list')}, lambda e: e + {one}))::int"
+                array = self.column(scope, "list")
+                return f"list_sum(list_transform({array}, lambda e: e + {one}))::int"
             case _:
                 return f"cast({one} as integer)"
 
@@ -91,7 +92,16 @@ class Expressions:
         dice = self.dice
         one = self.integer(scope, min(depth, 1))
         match dice.weighted(
-            compare=6, constant=4, between=1, listed=1, null=1, like=1, both=2, member=2, exists=2, any_=1
+            compare=6,
+            constant=4,
+            between=1,
+            listed=1,
+            null=1,
+            like=1,
+            both=2,
+            member=2,
+            exists=2,
+            any_=1,
         ):
             case "constant":
                 return f"{one} {dice.pick(['>', '<', '=', '<>', '>='])} {dice.number(0, 3)}"
@@ -109,9 +119,13 @@ class Expressions:
             case "member" if not dice.is_deep:
                 return f"{one} {dice.pick(['', 'not '])}in ({self._subquery(dice, scope, 'int')})"
             case "exists" if not dice.is_deep:
-                return f"{dice.pick(['', 'not '])}exists ({self._subquery(dice, scope, 'correlated')})"
+                return (
+                    f"{dice.pick(['', 'not '])}exists ({self._subquery(dice, scope, 'correlated')})"
+                )
             case "any_" if not dice.is_deep:
-                return f"{one} {dice.pick(['=', '>', '<'])} any ({self._subquery(dice, scope, 'int')})"
+                return (
+                    f"{one} {dice.pick(['=', '>', '<'])} any ({self._subquery(dice, scope, 'int')})"
+                )
             case _:
                 return f"{one} {dice.pick(['=', '>', '<', '<>'])} {self.integer(scope, 0)}"
 
@@ -120,7 +134,18 @@ class Expressions:
         dice = self.dice
         value = self.integer(scope, 1)
         match dice.weighted(
-            sum=5, max=2, count=2, star=1, distinct=1, filter=2, joined=2, arg=2, picked=1, case=1, mid=1, listed=1
+            sum=5,
+            max=2,
+            count=2,
+            star=1,
+            distinct=1,
+            filter=2,
+            joined=2,
+            arg=2,
+            picked=1,
+            case=1,
+            mid=1,
+            listed=1,
         ):
             case "max":
                 return f"{dice.pick(['max', 'min'])}({value})", "int"
@@ -136,7 +161,10 @@ class Expressions:
                 order = f"{self.integer(scope, 0)}, {self.text(scope, 0)}"
                 return f"string_agg({self.text(scope, 1)}, ',' order by {order})", "text"
             case "arg":
-                return f"{dice.pick(['arg_max', 'arg_min'])}({value}, {self.integer(scope, 0)})", "int"
+                return (
+                    f"{dice.pick(['arg_max', 'arg_min'])}({value}, {self.integer(scope, 0)})",
+                    "int",
+                )
             case "picked":
                 return f"first({value} order by {self.integer(scope, 0)})", "int"
             case "case":
@@ -153,8 +181,9 @@ class Expressions:
         dice = self.dice
         value = self.integer(scope, 1)
         function = dice.pick(
-            ["row_number()", "rank()", f"sum({value})", f"max({value})", f"lag({value})", "count(*)",
-             f"lead({value}, 1, {self.integer(scope, 0)})", f"first_value({value})", f"min({value})",
+            ["row_number()", "rank()", f"sum({value})", f"max({value})", f"min({value})",
+             "count(*)", f"lag({value})", f"first_value({value})",
+             f"lead({value}, 1, {self.integer(scope, 0)})",
              f"sum({value}) filter (where {self.predicate(scope, 0)})"]
         )  # fmt: skip
         if names and dice.chance(30):

@@ -87,7 +87,8 @@ class _Writer:
         where = f" where {self.expressions.predicate(scope)}" if dice.chance(45) else ""
         ending = ""
         if dice.chance(15):
-            ending = f" qualify {self.expressions.window(scope)} {dice.pick(['=', '<=', '>'])} {dice.number(1, 2)}"
+            sign = dice.pick(["=", "<=", ">"])
+            ending = f" qualify {self.expressions.window(scope)} {sign} {dice.number(1, 2)}"
         head = "select "
         if dice.chance(10):
             head = "select distinct "
@@ -112,15 +113,16 @@ class _Writer:
         other, other_kind = self.expressions.aggregate(scope)
         columns: Columns = (("k", "int"), ("s", "text"), ("v", kind), ("w", other_kind))
         group = dice.pick(
-            ["1, 2", "all", "rollup (1, 2)", f"grouping sets (({key}), ({second}))", f"cube ({key}, {second})",
-             f"{key}, {second}"]
+            ["1, 2", "all", f"{key}, {second}", f"rollup ({key}, {second})",
+             f"cube ({key}, {second})", f"grouping sets (({key}), ({second}))"]
         )  # fmt: skip
-        if group == "rollup (1, 2)":
-            group = f"rollup ({key}, {second})"
         where = f" where {self.expressions.predicate(scope, 1)}" if dice.chance(30) else ""
-        having = f" having {self.expressions.aggregate(scope)[0]} is not null" if dice.chance(15) else ""
+        having = (
+            f" having {self.expressions.aggregate(scope)[0]} is not null" if dice.chance(15) else ""
+        )
         if dice.chance(15):
-            having = f" having count(*) > {dice.number(0, 1)} and sum({self.expressions.integer(scope, 0)}) > 1"
+            total = f"sum({self.expressions.integer(scope, 0)})"
+            having = f" having count(*) > {dice.number(0, 1)} and {total} > 1"
         items = f"{key} as k, {second} as s, {aggregate} as v, {other} as w"
         if dice.chance(25):
             items, columns, group = f"{aggregate} as v, {other} as w", columns[2:], ""
@@ -151,7 +153,10 @@ class _Writer:
             return f"select columns(* exclude ({name})) from {text}{where}", rest
         if shape == "qualified":
             extra = self.expressions.integer(scope)
-            return f"select {source.alias}.*, {extra} as zz from {text}{where}", (*source.columns, ("zz", "int"))
+            return f"select {source.alias}.*, {extra} as zz from {text}{where}", (
+                *source.columns,
+                ("zz", "int"),
+            )
         return f"select * from {text}{where}", source.columns
 
     def _unnested(self) -> tuple[str, Columns]:
@@ -163,7 +168,16 @@ class _Writer:
     def _set_operation(self, outer: Scope | None) -> tuple[str, Columns]:
         dice = self.dice
         operation = dice.pick(
-            ["union all", "union all", "union", "except", "intersect", "except all", "union all by name", "union by name"]
+            [
+                "union all",
+                "union all",
+                "union",
+                "except",
+                "intersect",
+                "except all",
+                "union all by name",
+                "union by name",
+            ]
         )
         left, columns = self._select(outer)
         right, others = self._select(outer)
@@ -186,8 +200,9 @@ class _Writer:
                 return f"select 1 from {source} where {where}"
             if shape == "scalar":
                 if dice.chance(70):
-                    value = f"{dice.pick(['sum', 'max', 'count'])}({self.expressions.integer(inner, 1)})::int"
-                    return f"select {value} from {source} where {where}"
+                    function = dice.pick(["sum", "max", "count"])
+                    value = f"{function}({self.expressions.integer(inner, 1)})"
+                    return f"select {value}::int from {source} where {where}"
                 value = self.expressions.column(inner, "int")
                 return f"select {value} as o from {source} where {where} order by o limit 1"
             return f"select {self.expressions.integer(inner, 1)} from {source} where {where}"
@@ -220,7 +235,9 @@ class _Writer:
 
     def _recursion(self, name: str) -> str:
         dice = self.dice
-        start = dice.pick(["select k, v from b where v > 0", "select k, x from c", "select v, k from a"])
+        start = dice.pick(
+            ["select k, v from b where v > 0", "select k, x from c", "select v, k from a"]
+        )
         step = dice.pick(
             [f"select r.k + 1, r.v from {name} as r where r.k < 3",
              f"select r.v, r.k + 1 from {name} as r where r.k < 2 and r.v < 9",

@@ -40,7 +40,9 @@ class Sources:
             return self._pivot(alias)
         if shape == "unpivot":
             text = "select * from (select k, v, w from b) unpivot (val for nm in (v, w))"
-            return f"({text}) as {alias}", Source(alias, (("k", "int"), ("nm", "text"), ("val", "int")))
+            return f"({text}) as {alias}", Source(
+                alias, (("k", "int"), ("nm", "text"), ("val", "int"))
+            )
         if shape == "values":
             return f"(values (1, 'k1'), (2, 'k2')) as {alias} (k, s)", Source(
                 alias, (("k", "int"), ("s", "text"))
@@ -51,14 +53,24 @@ class Sources:
 
     def _pivot(self, alias: str) -> tuple[str, Source]:
         function = self.dice.pick(["sum", "max", "count"])
-        text = f"select * from (select k, x, s from c) pivot ({function}(x) for s in ('a' as pa, 'b' as pb))"
+        values = f"{function}(x) for s in ('a' as pa, 'b' as pb)"
+        text = f"select * from (select k, x, s from c) pivot ({values})"
         columns: Columns = (("k", "int"), ("pa", "int"), ("pb", "int"))
         return f"({text}) as {alias}", Source(alias, columns)
 
     def _joined(self, text: str, scope: Scope) -> tuple[str, Scope]:
         dice = self.dice
         kind = dice.weighted(
-            on=6, using=4, natural=2, semi=2, asof=1, cross=1, comma=1, lateral=2, unnest=2, positional=1
+            on=6,
+            using=4,
+            natural=2,
+            semi=2,
+            asof=1,
+            cross=1,
+            comma=1,
+            lateral=2,
+            unnest=2,
+            positional=1,
         )
         if kind == "lateral" and not dice.is_deep:
             inner, columns = self._query(dice, Scope(scope.sources, scope.merged))
@@ -69,7 +81,9 @@ class Sources:
         if kind == "unnest" and scope.references("list"):
             source = Source(dice.alias(), (("e", "int"),))
             array = self.expressions.column(Scope(scope.sources, scope.merged), "list")
-            return f"{text} cross join unnest({array}) as {source.alias}(e)", self._with(scope, source)
+            return f"{text} cross join unnest({array}) as {source.alias}(e)", self._with(
+                scope, source
+            )
         right, source = self.item()
         return self._condition(kind, text, right, scope, source)
 
@@ -100,20 +114,28 @@ class Sources:
         if kind == "asof":
             order = f"{self.expressions.column(Scope(scope.sources), 'int')} >= "
             order += self.expressions.column(Scope((source,)), "int")
-            return f"{text} asof {dice.pick(['', 'left '])}join {right} on {self._equal(scope, source)} and {order}", both
-        more = f" and {self.expressions.predicate(Scope(both.sources), 0)}" if dice.chance(20) else ""
+            on = f"{self._equal(scope, source)} and {order}"
+            return f"{text} asof {dice.pick(['', 'left '])}join {right} on {on}", both
+        more = (
+            f" and {self.expressions.predicate(Scope(both.sources), 0)}" if dice.chance(20) else ""
+        )
         return f"{text} {side} join {right} on {on}{more}", both
 
     def _on(self, scope: Scope, source: Source) -> str:
         if self.dice.chance(80):
             return self._equal(scope, source)
-        return f"{self._equal(scope, source)} and {self.expressions.column(Scope((source,)), 'int')} > 0"
+        column = self.expressions.column(Scope((source,)), "int")
+        return f"{self._equal(scope, source)} and {column} > 0"
 
     def _equal(self, scope: Scope, source: Source) -> str:
         left = [name for name in Scope(scope.sources).references("int") if "." in name] or ["1"]
         right = [name for name in Scope((source,)).references("int") if "." in name] or ["1"]
         keys = [(x, y) for x in left for y in right if x.split(".")[-1] == y.split(".")[-1] == "k"]
-        one, other = keys[0] if keys and self.dice.chance(70) else (self.dice.pick(left), self.dice.pick(right))
+        one, other = (
+            keys[0]
+            if keys and self.dice.chance(70)
+            else (self.dice.pick(left), self.dice.pick(right))
+        )
         return f"{one} = {other}"
 
     @staticmethod
@@ -123,5 +145,9 @@ class Sources:
     @staticmethod
     def _common(scope: Scope, source: Source) -> list[str]:
         left: list[Column] = [column for item in scope.sources for column in item.columns]
-        names = [name for name, kind in left if (name, kind) in source.columns and kind in ("int", "text")]
+        names = [
+            name
+            for name, kind in left
+            if (name, kind) in source.columns and kind in ("int", "text")
+        ]
         return [n for n in names if names.count(n) == 1 or n in scope.merged]
