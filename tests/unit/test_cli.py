@@ -13,7 +13,7 @@ import pytest
 from lineage_post import __version__
 from lineage_post.cli import console, run
 
-COMMANDS = ("build", "show", "sql", "why", "exposures", "init")
+COMMANDS = ("build", "show", "sql", "exposures", "why", "init")
 
 
 def test_help_lists_the_commands_that_there_are(capsys: pytest.CaptureFixture[str]) -> None:
