@@ -29,7 +29,9 @@
 {% macro load_batches(bridge, load) %}
     {%- for batch in load.batches -%}
         {%- do bridge.execute(
-            load, lineage_post.insert_statement(batch.relation, batch.columns, batch.values)
+            load,
+            lineage_post.insert_statement(batch.relation, batch.columns, batch.source),
+            batch.parameter
         ) -%}
     {%- endfor -%}
     {%- do bridge.finish(load) -%}

@@ -79,12 +79,12 @@ class Bridge(dict[str, Any]):
             self._failed(load, error)
         return load
 
-    def execute(self, load: Load, sql: str) -> None:
+    def execute(self, load: Load, sql: str, parameter: str | None = None) -> None:
         """Runs one statement of a load; after a failure the rest is left alone."""
         if load.error is not None or load.warehouse is None:
             return
         try:
-            load.warehouse.execute(sql)
+            load.warehouse.execute(sql, parameter)
         except Exception as error:
             self._failed(load, error)
 

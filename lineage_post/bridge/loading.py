@@ -11,11 +11,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StatementBatch:
-    """The parts of one insert statement, ready to be put together."""
+    """The parts of one insert statement, ready to be put together, and its parameter."""
 
     relation: str
     columns: str
-    values: str
+    source: str
+    parameter: str | None = None
 
 
 @dataclass(slots=True)

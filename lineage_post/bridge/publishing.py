@@ -132,7 +132,10 @@ def _prepare(
     warehouse.begin()
     load.batches = [
         StatementBatch(
-            str(warehouse.relations[batch.table]), ", ".join(batch.columns), batch.values
+            str(warehouse.relations[batch.table]),
+            ", ".join(batch.columns),
+            batch.source,
+            batch.parameter,
         )
         for batch in batches(added, literals, most_bytes=options.batch_bytes)
     ]

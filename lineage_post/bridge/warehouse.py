@@ -137,13 +137,14 @@ class Warehouse:
             # hook, in words that the driver does not see, so that it begins no other.
             self.adapter.add_query("begin", auto_begin=False)
 
-    def execute(self, sql: str) -> None:
+    def execute(self, sql: str, parameter: str | None = None) -> None:
         """Runs a statement inside the open transaction; a long one is not logged whole."""
         add_query = getattr(self.adapter, "add_query", None)
         if add_query is None:
             self.adapter.execute(sql, auto_begin=True, fetch=False)
         else:
-            add_query(sql, auto_begin=True, abridge_sql_log=True)
+            bindings = None if parameter is None else [parameter]
+            add_query(sql, auto_begin=True, bindings=bindings, abridge_sql_log=True)
 
     def commit(self) -> None:
         """Commits, where a transaction is open."""

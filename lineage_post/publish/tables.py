@@ -122,3 +122,17 @@ def columns_of(row_class: type[Row]) -> tuple[str, ...]:
 def values_of(row: Row) -> tuple[Value, ...]:
     """The values of a row, in the order of its table's columns."""
     return _GETTERS[type(row)](row)
+
+
+#: The columns that are not text.
+_TYPES = {
+    "masking": "boolean",
+    "ordinal": "integer",
+    "refreshed_at": "timestamp",
+    "recorded_at": "timestamp",
+}
+
+
+def type_of(column: str) -> str:
+    """The SQL type of a column: ``varchar`` for text."""
+    return _TYPES.get(column, "varchar")

@@ -1,14 +1,14 @@
-{#- An insert of rows already rendered as literals, `(..), (..)`. -#}
-{% macro insert_statement(relation, columns, values) %}
-    {{ return(adapter.dispatch('insert_statement', 'lineage_post')(relation, columns, values)) }}
+{#- An insert; `source` is a list of values or a query. -#}
+{% macro insert_statement(relation, columns, source) %}
+    {{ return(adapter.dispatch('insert_statement', 'lineage_post')(relation, columns, source)) }}
 {% endmacro %}
 
-{% macro default__insert_statement(relation, columns, values) %}
-    {{ return('insert into ' ~ relation ~ ' (' ~ columns ~ ') values\n' ~ values) }}
+{% macro default__insert_statement(relation, columns, source) %}
+    {{ return('insert into ' ~ relation ~ ' (' ~ columns ~ ')\n' ~ source) }}
 {% endmacro %}
 
 {#- Tables of older Spark formats take no column list; the values are in the table's order. -#}
-{% macro spark__insert_statement(relation, columns, values) %}
-    {{ return('insert into ' ~ relation ~ ' values\n' ~ values) }}
+{% macro spark__insert_statement(relation, columns, source) %}
+    {{ return('insert into ' ~ relation ~ '\n' ~ source) }}
 {% endmacro %}
 

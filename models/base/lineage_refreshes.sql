@@ -1,3 +1,10 @@
+{{
+    config(
+        materialized='incremental',
+        full_refresh=false,
+        on_schema_change='append_new_columns'
+    )
+}}
 -- The hook appends the rows; this select only fixes the shape.
 select
     cast(null as {{ dbt.type_string() }}) as node,

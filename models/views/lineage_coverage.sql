@@ -1,3 +1,4 @@
+{{ config(materialized='view') }}
 -- A node or column counts by the best that any producer knows of it.
 with refreshes as (
     {{ lineage_post.current_refreshes() }}

@@ -1,3 +1,4 @@
+{{ config(materialized='view') }}
 with final as (
     {{ lineage_post.current_refreshes() }}
 )

@@ -1,3 +1,4 @@
+{{ config(materialized='view') }}
 -- A pair of nodes comes from the declared inputs or from the edges, whichever names it. Only
 -- here are pairs of a node with itself left out.
 with current_refreshes as (

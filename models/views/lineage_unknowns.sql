@@ -1,3 +1,4 @@
+{{ config(materialized='view') }}
 with current_refreshes as (
     {{ lineage_post.current_refreshes() }}
 ),

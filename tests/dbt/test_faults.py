@@ -60,10 +60,10 @@ def test_a_load_that_the_warehouse_refuses_leaves_no_row_behind(
 ) -> None:
     execute = Warehouse.execute
 
-    def refused(self: Warehouse, sql: str) -> None:
+    def refused(self: Warehouse, sql: str, parameter: str | None = None) -> None:
         if "lineage_refreshes" in sql:
-            sql = "select no_such_column"
-        execute(self, sql)
+            sql, parameter = "select no_such_column", None
+        execute(self, sql, parameter)
 
     project.write("models/report.sql", "select revenue as other from {{ ref('fct_customers') }}")
     before = project.recorded()
@@ -219,9 +219,9 @@ def test_batches_are_cut_by_the_option(duck: DbtProject, monkeypatch: pytest.Mon
     statements: list[str] = []
     execute = Warehouse.execute
 
-    def counted(self: Warehouse, sql: str) -> None:
+    def counted(self: Warehouse, sql: str, parameter: str | None = None) -> None:
         statements.append(sql)
-        execute(self, sql)
+        execute(self, sql, parameter)
 
     monkeypatch.setattr(Warehouse, "execute", counted)
     duck.configure("\nvars:\n  lineage_post: {batch_bytes: 2000}\n")

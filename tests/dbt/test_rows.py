@@ -243,9 +243,12 @@ def test_any_text_survives_a_literal_and_batches_keep_their_size(text: str, size
     rows = rows_of(lineage(known(MODEL, (replace(EDGE, expression=text),), "b")), run())
     found = list(batches(rows, Literals("duckdb"), most_bytes=size))
     assert sum(b.rows for b in found) == sum(len(t) for _, _, t in rows.tables())
-    assert all(b.rows == 1 or len(b.values.encode()) <= size + 2 * b.rows for b in found)
-    value = duckdb.sql("select " + Literals("duckdb").text(text)).fetchall()[0][0]
-    assert value == text.replace("\0", "\ufffd")
+    assert all(b.rows == 1 or len((b.parameter or "").encode()) <= size + 2 for b in found)
+    stored = text.replace("\0", "\ufffd")
+    assert duckdb.sql("select " + Literals("duckdb").text(text)).fetchall() == [(stored,)]
+    edges = [b for b in found if b.table == "lineage_edges"]
+    rows_read = [r for b in edges for r in duckdb.execute(b.source, [b.parameter]).fetchall()]
+    assert stored in [row[10] for row in rows_read]
 
 
 @pytest.mark.parametrize(
@@ -278,7 +281,7 @@ def test_bigquery_never_gets_more_than_it_takes() -> None:
     wide = replace(EDGE, expression="x" * 300_000)
     edges = tuple(replace(wide, from_column=f"c{i}") for i in range(6))
     rows = rows_of(lineage(known(MODEL, edges, "b")), run())
-    sizes = [len(b.values) for b in batches(rows, Literals("bigquery"), most_bytes=10**9)]
+    sizes = [len(b.source) for b in batches(rows, Literals("bigquery"), most_bytes=10**9)]
     assert max(sizes) < 1_000_000
 
 
