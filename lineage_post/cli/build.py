@@ -80,9 +80,8 @@ def _narrowed(loaded: Loaded, selected: tuple[str, ...], exclude: tuple[str, ...
 def _publish(loaded: Loaded, *, with_docs: bool) -> Iterator[Path]:
     lineage, places = loaded.lineage, loaded.places
     target = places.output_dir / json.LINEAGE_FILE
-    earlier = json.read_document(target)
     document = json.document(loaded.published, loaded.options)
-    carried = json.carry_over(document, earlier)
+    carried = _carried_over(document, target)
     if carried:
         models = wording.plural(len(carried), "model")
         names = ", ".join(carried[:5]) + (" and others" if carried[5:] else "")
@@ -105,6 +104,13 @@ def _publish(loaded: Loaded, *, with_docs: bool) -> Iterator[Path]:
             places.target_path, lineage, exposures=exposures.specs, options=loaded.options
         )
         yield from decorated.files
+
+
+def _carried_over(document: dict[str, Any], earlier: Path) -> list[str]:
+    """What is taken from the earlier document, which is read only where something lacks its SQL."""
+    if any(node["reason"] == Reason.NOT_COMPILED.value for node in document["nodes"]):
+        return json.carry_over(document, json.read_document(earlier))
+    return []
 
 
 def _run(loaded: Loaded) -> Run:

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
-
 import click
 from rich.table import Table
-from rich.tree import Tree
 
 from lineage_post.cli import console, wording
 from lineage_post.cli.loading import Loaded, Request, artifact_options, load
 from lineage_post.cli.places import Places, place_options
 from lineage_post.cli.targets import target_of
-from lineage_post.cli.tree import Branches, grouped
-from lineage_post.graph import Step
-from lineage_post.lineage import ColumnLineage, Edge, Lineage
+from lineage_post.cli.tree import grouped
+from lineage_post.cli.walk import Walk, named
 from lineage_post.lineage.project import node_to_dict
 from lineage_post.publish import json
-from lineage_post.vocabulary import EdgeType, State
-
-#: So many columns are named in a summary line.
-NAMED = 6
+from lineage_post.vocabulary import EdgeType
 
 
 @click.command("show")
@@ -67,147 +57,11 @@ def _limit(plus: int | None, depth: int | None) -> int | None:
 
 def _stale(loaded: Loaded) -> list[str]:
     path = loaded.places.output_dir / json.LINEAGE_FILE
-    earlier = json.read_document(path)
-    why = earlier and json.staleness(earlier, loaded.lineage.project, loaded.options)
-    return [f"{loaded.places.shown(path)} is stale: {why}. lineage-post build renews it."] * bool(
-        why
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Walk:
-    """A column and how far to go from it; 0 means not in this direction, None without end."""
-
-    loaded: Loaded
-    node: str
-    column: str
-    up: int | None
-    down: int | None
-    indirect: bool
-
-    @property
-    def lineage(self) -> Lineage:
-        return self.loaded.lineage
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "metadata": json.metadata_of(self.lineage.project, self.loaded.options),
-            "column": {"unique_id": self.node, **_column_to_dict(self._column(), self.column)},
-            "upstream": [_step_to_dict(step) for step in self._steps(is_up=True)],
-            "downstream": [_step_to_dict(step) for step in self._steps(is_up=False)],
-            "possibly_affected": self._possibly() if self.down != 0 else [],
-        }
-
-    def show(self) -> None:
-        if self.up != 0:
-            self._show_tree(is_up=True, depth=self.up, title="comes from")
-            self._show_deciding()
-        if self.down != 0:
-            self._show_tree(is_up=False, depth=self.down, title="is used by")
-            console.say(self._impact())
-
-    def _column(self) -> ColumnLineage | None:
-        traced = self.lineage.nodes.get(self.node)
-        return traced.column(self.column) if traced else None
-
-    def _steps(self, *, is_up: bool) -> list[Step]:
-        depth = self.up if is_up else self.down
-        if depth == 0:
-            return []
-        walk = self.lineage.graph.upstream if is_up else self.lineage.graph.downstream
-        return walk(self.node, self.column, depth=depth, indirect=self.indirect)
-
-    def _show_tree(self, *, is_up: bool, depth: int | None, title: str) -> None:
-        tree = Tree(f"{self._title()} [quiet]{title}[/]", guide_style="quiet")
-        Branches(self.lineage, is_up, depth, self.indirect).draw(tree, self.node, self.column)
-        if not tree.children:
-            tree.add(f"[quiet]{console.marked(self._nothing(is_up))}[/]")
-        console.say(tree)
-
-    def _title(self) -> str:
-        name = wording.column_name(self.lineage, self.node, self.column)
-        column = self._column()
-        if column is None:
-            return name
-        kind = f" [quiet]{console.marked(column.data_type)}[/]" if column.data_type else ""
-        return f"{name}{kind}{wording.state_of(column)}"
-
-    def _nothing(self, is_up: bool) -> str:
-        if not is_up:
-            return "nothing"
-        column = self._column()
-        if column is not None and column.state is not State.KNOWN:
-            return "not known"
-        kind = self.node.split(".", 1)[0]
-        if kind in ("seed", "source", "external"):
-            return "data from outside the project"
-        expression = column.expression if column else None
-        return f"no column's value: {wording.shortened(expression or 'a constant')}"
-
-    def _show_deciding(self) -> None:
-        """What decides the column's branch or window, and the rows: once, not on every branch."""
-        graph = self.lineage.graph
-        own = [e for e in graph.edges_into(self.node, self.column) if e.type is EdgeType.INDIRECT]
-        for label, edges in (
-            ("decided by", own),
-            ("rows decided by", list(graph.edges_into(self.node, None))),
-        ):
-            if edges and not self.indirect:
-                console.say(f"[quiet]{label}:[/] {self._named(edges)}")
-
-    def _named(self, edges: list[Edge]) -> str:
-        groups = list(grouped(edges, lambda edge: (edge.from_node, edge.from_column)))
-        names = [
-            f"{wording.column_name(self.lineage, node, column or '')} ({wording.subtypes(group)})"
-            for (node, column), group in groups[:NAMED]
-        ]
-        more = f" [quiet]and {len(groups) - NAMED} more[/]" if len(groups) > NAMED else ""
-        return ", ".join(names) + more
-
-    def _impact(self) -> str:
-        """What a change of the column does, counted, over all steps down."""
-        graph = self.lineage.graph
-        values = {(s.node, s.column) for s in graph.downstream(self.node, self.column)}
-        consumers = {node for node, _ in values if self._kind(node) == "exposure"}
-        columns = {(node, name) for node, name in values if node not in consumers}
-        nodes = {node for node, _ in columns}
-        rows = {node for node, _ in graph.reach(self.node, self.column)} - nodes - {self.node}
-        said = [
-            f"changes {wording.plural(len(columns), 'column')} in {self._counted(nodes)}"
-            * bool(nodes),
-            f"shows in {self._counted(consumers)}" * bool(consumers),
-            f"decides rows, branches or windows of {self._counted(rows - consumers)}"
-            * bool(rows - consumers),
-            f"may affect {self._counted(self._possibly())}" * bool(self._possibly()),
-        ]
-        if not any(said):
-            return "[bold]Nothing depends on it.[/]"
-        return f"[bold]A change of it[/] {', '.join(part for part in said if part)}."
-
-    def _counted(self, nodes: Iterable[str]) -> str:
-        """``3 models and 1 exposure``."""
-        kinds = Counter(self._kind(node) for node in nodes)
-        return " and ".join(wording.plural(count, kind) for kind, count in sorted(kinds.items()))
-
-    def _kind(self, unique_id: str) -> str:
-        node = self.lineage.project.nodes.get(unique_id)
-        return node.resource_type.replace("_", " ") if node else "external relation"
-
-    def _possibly(self) -> list[str]:
-        """Readers of what is affected whose columns are not known, and all that reads those."""
-        graph = self.lineage.graph
-        affected = {self.node, *(node for node, _ in graph.reach(self.node, self.column))}
-        found: set[str] = set()
-        queue = deque(sorted(affected))
-        while queue:
-            node = queue.popleft()
-            for reader in graph.readers(node):
-                if reader in affected or reader in found:
-                    continue
-                if node in found or self.lineage.nodes[reader].state is not State.KNOWN:
-                    found.add(reader)
-                    queue.append(reader)
-        return sorted(found)
+    metadata = json.read_metadata(path)
+    why = metadata and json.staleness(metadata, loaded.lineage.project, loaded.options)
+    if not why:
+        return []
+    return [f"{loaded.places.shown(path)} is stale: {why}. lineage-post build renews it."]
 
 
 def _show_node(loaded: Loaded, node: str, output: str) -> None:
@@ -247,29 +101,4 @@ def _show_node(loaded: Loaded, node: str, output: str) -> None:
     console.say(table)
     rows = list(lineage.graph.edges_into(node, None))
     if rows:
-        walk = Walk(loaded, node, "", 0, 0, False)
-        console.say(f"[quiet]rows decided by:[/] {walk._named(rows)}")
-
-
-def _column_to_dict(column: ColumnLineage | None, name: str) -> dict[str, Any]:
-    if column is None:
-        return {"column": name, "data_type": None, "state": State.UNKNOWN.value, "reason": None,
-                "detail": None, "expression": None}  # fmt: skip
-    return {
-        "column": column.name,
-        "data_type": column.data_type,
-        "state": column.state.value,
-        "reason": column.reason and column.reason.value,
-        "detail": column.detail,
-        "expression": column.expression,
-    }
-
-
-def _step_to_dict(step: Step) -> dict[str, Any]:
-    return {
-        "unique_id": step.node,
-        "column": step.column,
-        "depth": step.depth,
-        "is_value": step.is_value,
-        "edges": [json.edge_to_dict(edge) for edge in step.edges],
-    }
+        console.say(f"[quiet]rows decided by:[/] {named(lineage, rows)}")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from lineage_post.cli.console import marked
 from lineage_post.lineage import ColumnLineage, Edge, Lineage
+from lineage_post.publish import words
 from lineage_post.trace.result import Op
 from lineage_post.vocabulary import Certainty, EdgeType, OpKind, Reason, State, Subtype
 
@@ -15,12 +16,7 @@ EXPRESSION_WIDTH = 72
 
 def node_name(lineage: Lineage, unique_id: str) -> str:
     """``fct_orders``, ``ver.v2`` for a version, ``web.sessions`` for a source's table."""
-    node = lineage.project.nodes.get(unique_id)
-    if node is None:
-        return unique_id.removeprefix("external.")
-    if node.resource_type == "source":
-        return f"{node.details.get('source_name', '')}.{node.name}".lstrip(".")
-    return f"{node.name}.v{node.version}" if node.version is not None else node.name
+    return words.label(lineage.project, unique_id)
 
 
 def column_name(lineage: Lineage, unique_id: str, column: str, field: str | None = None) -> str:

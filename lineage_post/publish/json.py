@@ -109,7 +109,8 @@ def write_document(path: Path, content: Mapping[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+        # A lone surrogate, which JSON may hold, has no UTF-8.
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n", errors="replace") as file:
             file.writelines(_lines(content))
         os.replace(name, path)
     except BaseException:
@@ -140,9 +141,19 @@ def read_document(path: Path) -> dict[str, Any] | None:
     return content if isinstance(content, dict) else None
 
 
-def staleness(earlier: Mapping[str, Any], project: Project, options: Options) -> str | None:
-    """Why an earlier document does not stand for this manifest and these options, or None."""
-    metadata = earlier.get("metadata") or {}
+def read_metadata(path: Path) -> dict[str, Any] | None:
+    """The metadata of an earlier document, which stand in its second line; None without one."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            line = file.readlines(2)[-1] if file.readline() else ""
+        metadata = json.loads("{" + line.strip().removesuffix(",") + "}").get("metadata")
+    except (OSError, ValueError, IndexError, RecursionError):
+        return None
+    return metadata if isinstance(metadata, dict) else None
+
+
+def staleness(metadata: Mapping[str, Any], project: Project, options: Options) -> str | None:
+    """Why a document of this metadata does not stand for the manifest and options, or None."""
     if metadata.get("tool_version") != __version__:
         return f"it was written by version {metadata.get('tool_version')}"
     if metadata.get("invocation_id") != project.invocation_id:
