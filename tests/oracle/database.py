@@ -159,10 +159,10 @@ class Database:
                 self.connection.execute(f"deallocate {plan.removeprefix('execute ')}")
         self._plans = {}
 
-    def next_version(self) -> int:
-        """A number that no version has yet."""
-        self._newest += 1
-        return self._newest
+    def next_version(self, count: int = 1) -> int:
+        """A number that no version has yet, the first of ``count`` such numbers in a row."""
+        self._newest += count
+        return self._newest - count + 1
 
     def make_room(self) -> None:
         """Forget old versions once there are many: scans read them all."""

@@ -181,7 +181,7 @@ class Trial:
                 }
                 for _ in range(SHUFFLES_FOR_ORDER)
             ]
-            self._first_shuffle = self._reserve()
+            self._first_shuffle = self.database.next_version(SHUFFLES_FOR_ORDER)
             for table, rows in self.data.items():
                 self.database.load(table, self._shuffles(table, rows, self._first_shuffle))
         if (sql, number) not in self._shuffled_bases:
@@ -191,12 +191,9 @@ class Trial:
 
     def _load_shuffles(self, table: str, rows: Rows) -> int:
         """Loads the rows in every shuffle's order; the first of their versions."""
-        first = self._reserve()
+        first = self.database.next_version(SHUFFLES_FOR_ORDER)
         self.database.load(table, self._shuffles(table, rows, first))
         return first
-
-    def _reserve(self) -> int:
-        return next(self.database.next_version() for _ in range(SHUFFLES_FOR_ORDER))
 
     def _shuffles(self, table: str, rows: Rows, first: int) -> dict[int, Rows]:
         return {
