@@ -47,7 +47,7 @@ $(PROJECT)/target/index.html:
 	@$(MAKE) demo
 
 test: install ## run every test; starts its own Postgres
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n auto --dist loadfile
 
 test-matrix: install ## run the tests on other versions of dbt, duckdb and sqlglot
 	$(BIN)/python -m tests.matrix
