@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
-from lineage_post.trace.dialects import rules_of
+from lineage_post.trace.collector import collector_at_rest
+from lineage_post.trace.dialects import Rules, rules_of
 from lineage_post.trace.parsing import parse
 from lineage_post.trace.result import ColumnRef, Op, Output, Trace, TraceEdge, Unknown
 from lineage_post.trace.running import Settings, trace_node, tracer_of
@@ -63,11 +64,6 @@ def trace_script(
     expressions: bool = True,
 ) -> tuple[Trace, ...]:
     """The lineage of each statement of a script, in order; never empty."""
-    rules = rules_of(dialect)
-    parsed = parse(sql, rules)
-    if isinstance(parsed, Trace):
-        return (parsed,)
-    tokens, nodes = parsed
     settings = Settings(
         schema=index_of(schema, dialect),
         commands=commands or {},
@@ -75,11 +71,20 @@ def trace_script(
         masking=frozenset(name.lower() for name in masking_functions),
         has_expressions=expressions,
     )
+    with collector_at_rest():
+        return _traces(sql, rules_of(dialect), settings)
+
+
+def _traces(sql: str, rules: Rules, settings: Settings) -> tuple[Trace, ...]:
+    parsed = parse(sql, rules)
+    if isinstance(parsed, Trace):
+        return (parsed,)
+    tokens, nodes = parsed
     text = Tokens(sql, tokens)
     return tuple(
         node
         if isinstance(node, Trace)
-        else trace_node(node, tracer_of(text, settings), has_expressions=expressions)
+        else trace_node(node, tracer_of(text, settings), has_expressions=settings.has_expressions)
         for node in nodes
     )
 

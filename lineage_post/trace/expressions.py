@@ -13,7 +13,8 @@ from sqlglot import exp
 
 from lineage_post.trace.frame import Frame
 from lineage_post.trace.provenance import transformed
-from lineage_post.trace.resolve import resolve, row_of, unqualified
+from lineage_post.trace.resolve import resolve, unqualified
+from lineage_post.trace.scope import row_of
 from lineage_post.trace.tracer import Tracer
 
 Handler = Callable[[Tracer, Any, Frame], int]
@@ -86,8 +87,9 @@ def computed(t: Tracer, node: Any, f: Frame) -> int:
 
 @handles(
     "Literal", "Identifier", "Var", "DataType", "DataTypeParam", "Boolean", "Null", "JSONPath",
-    "JSONPathPart", "IntervalSpan", "Placeholder", "SessionParameter", "RowNumber", "Hint", "National", "HexString", "BitString", "ByteString", "RawString",
-    "CurrentDate", "CurrentTimestamp", "CurrentTime", "CurrentUser",
+    "JSONPathPart", "IntervalSpan", "Placeholder", "SessionParameter", "RowNumber", "Hint",
+    "National", "HexString", "BitString", "ByteString", "RawString", "CurrentDate",
+    "CurrentTimestamp", "CurrentTime", "CurrentUser",
 )  # fmt: skip
 def nothing(t: Tracer, node: Any, f: Frame) -> int:
     """Constants, names of types and such: nothing flows."""

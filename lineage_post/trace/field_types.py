@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Union
+from typing import Any
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
@@ -30,7 +30,7 @@ class JsonType:
     """JSON, VARIANT, OBJECT and SUPER: any path may be read."""
 
 
-FieldType = Union[StructType, ArrayType, JsonType, None]
+FieldType = StructType | ArrayType | JsonType | None
 
 _STRUCTS = {"STRUCT", "OBJECT", "ROW", "UNION", "TUPLE"}
 _ARRAYS = {"ARRAY", "LIST"}

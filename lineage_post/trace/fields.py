@@ -9,8 +9,8 @@ from sqlglot import exp
 from lineage_post.trace.expressions import children, evaluate, handles
 from lineage_post.trace.frame import Frame
 from lineage_post.trace.functions import named
+from lineage_post.trace.paths import resolve_path
 from lineage_post.trace.provenance import transformed
-from lineage_post.trace.resolve import resolve_path
 from lineage_post.trace.shapes import Array, Document, Shape, Struct
 from lineage_post.trace.tracer import Tracer
 

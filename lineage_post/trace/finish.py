@@ -3,33 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from lineage_post.trace.influences import ANY_KIND, COPY, influences, ways_of, whole
 from lineage_post.trace.ops import IDENTITY_OP, Applied, Operations
-from lineage_post.trace.provenance import AGGREGATION, IDENTITY, KINDS, SUBTYPES, bits
+from lineage_post.trace.provenance import IDENTITY, KINDS, SUBTYPES
 from lineage_post.trace.relation import AnyStep, Arms, Relation, Rows, Step
 from lineage_post.trace.result import ColumnRef, Op, Output, Trace, TraceEdge, Unknown
 from lineage_post.trace.sources import unique_names
-from lineage_post.trace.sources_table import Missing, Sources, Variant
+from lineage_post.trace.sources_table import Missing
 from lineage_post.trace.text import Texts
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import Certainty, Reason, State, Subtype
 
 EXACT, ASSUMED = Certainty.EXACT, Certainty.ASSUMED
 _IDENTITY_OPS: tuple[Op, ...] = (IDENTITY_OP,)
-_COPY = 0b1
-_VALUE = 0b111
-_ANY = (1 << KINDS) - 1
-
-
-class Influence(NamedTuple):
-    """One way in which a column reaches a target; ``window`` holds the bits it may stand at."""
-
-    ref: ColumnRef
-    kind: int
-    is_masked: bool
-    is_assumed: bool
-    window: int
 
 
 class Finisher:
@@ -52,17 +39,17 @@ class Finisher:
         edges, table = self.edges, self._sources.table
         while x:
             at = ((x & -x).bit_length() - 1) // KINDS * KINDS
-            kinds = (x >> at) & _ANY
+            kinds = (x >> at) & ANY_KIND
             x ^= kinds << at
             ref: ColumnRef = table[at // KINDS]  # type: ignore[assignment]
-            if kinds == _COPY:
+            if kinds == COPY:
                 edges.append(
                     TraceEdge(
                         ref, name, ordinal, Subtype.IDENTITY, False, EXACT, None, _IDENTITY_OPS
                     )
                 )
                 continue
-            for kind, window in _ways(kinds, at):
+            for kind, window in ways_of(kinds, at):
                 ops = _IDENTITY_OPS if kind == IDENTITY else _ops(applied, window)
                 shown = self._texts.of(step, window) if is_of_arms and self._texts else text
                 shown = None if kind == IDENTITY else shown
@@ -101,7 +88,7 @@ class Finisher:
         for ref, kind, is_masked, is_assumed, window in ways:
             step = _deciding(steps, window)
             text = self._texts.of(step) if self._texts is not None and step is not None else None
-            ops = _ops(self._operations.of(step), _whole(window)) if step is not None else ()
+            ops = _ops(self._operations.of(step), whole(window)) if step is not None else ()
             certainty = ASSUMED if is_assumed else EXACT
             self.edges.append(
                 TraceEdge(ref, None, None, SUBTYPES[kind], is_masked, certainty, text, ops)
@@ -126,72 +113,6 @@ class Finisher:
             else:
                 is_partial = True
         return (State.PARTIAL if is_partial else State.UNKNOWN), missing[0].reason
-
-
-def _ways(kinds: int, at: int) -> list[tuple[int, int]]:
-    """The kinds of one column with the bits each stands at; of the value kinds the strongest."""
-    ways = []
-    value = kinds & _VALUE
-    if value:
-        ways.append((value.bit_length() - 1, _VALUE << at))
-        kinds ^= value
-    while kinds:
-        kind = (kinds & -kinds).bit_length() - 1
-        kinds ^= 1 << kind
-        ways.append((kind, 1 << (at + kind)))
-    return ways
-
-
-def influences(sources: Sources, x: int) -> tuple[list[Influence], list[Missing]]:
-    """What ``x`` holds; an edge is masked, or assumed, only if every path to it is."""
-    missing: list[Missing] = []
-    paths: dict[ColumnRef, list[tuple[int, bool, bool]]] = {}
-    windows: dict[ColumnRef, int] = {}
-    for i, kind in bits(x):
-        source = sources.table[i]
-        if isinstance(source, Missing):
-            if source not in missing:
-                missing.append(source)
-            continue
-        way = (kind, False, False)
-        if isinstance(source, Variant):
-            way = (kind, source.is_masked, source.is_assumed)
-            source = source.ref
-        paths.setdefault(source, []).append(way)
-        windows[source] = windows.get(source, 0) | _ANY << (i * KINDS)
-    found = []
-    for ref, ways in paths.items():
-        window = sources.window_of(ref) if sources.has_others else windows[ref]
-        values = [way for way in ways if way[0] <= AGGREGATION]
-        if values:
-            found.append(_united(ref, max(values)[0], values, _spread(_VALUE, window)))
-        for kind in sorted({way[0] for way in ways if way[0] > AGGREGATION}):
-            of_kind = [way for way in ways if way[0] == kind]
-            found.append(_united(ref, kind, of_kind, _spread(1 << kind, window)))
-    return found, missing
-
-
-def _united(
-    ref: ColumnRef, kind: int, ways: list[tuple[int, bool, bool]], window: int
-) -> Influence:
-    is_masked = all(masked for _, masked, _ in ways)
-    is_assumed = all(assumed for _, _, assumed in ways)
-    return Influence(ref, kind, is_masked, is_assumed, window)
-
-
-def _spread(pattern: int, window: int) -> int:
-    """The bits of a pattern within each variant of a column."""
-    x = 0
-    while window:
-        at = ((window & -window).bit_length() - 1) // KINDS * KINDS
-        x |= pattern << at
-        window &= ~(_ANY << at)
-    return x
-
-
-def _whole(window: int) -> int:
-    """All bits of the columns that ``window`` touches."""
-    return _spread(_ANY, window)
 
 
 def _ops(applied: Sequence[Applied] | None, window: int) -> tuple[Op, ...]:

@@ -43,9 +43,9 @@ class Frame:
     """
 
     __slots__ = (
-        "_alias_positions", "_indexed", "alias_visible", "bindings", "by_key", "env", "is_partial", "merged",
-        "operands", "outer", "provenances", "rows", "rows_of", "spellings", "steps",
-        "unnamed", "windows",
+        "_alias_positions", "_indexed", "alias_visible", "bindings", "by_key", "env",
+        "is_partial", "merged", "operands", "outer", "provenances", "rows", "rows_of",
+        "spellings", "steps", "unnamed", "windows",
     )  # fmt: skip
 
     def __init__(self, outer: Frame | None, env: Env) -> None:

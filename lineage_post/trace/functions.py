@@ -11,8 +11,10 @@ from lineage_post.trace.commands import call
 from lineage_post.trace.conditions import condition, multi_if
 from lineage_post.trace.expressions import children, evaluate, handles
 from lineage_post.trace.frame import Frame
+from lineage_post.trace.paths import positional
 from lineage_post.trace.provenance import JOIN, aggregated, transformed
-from lineage_post.trace.resolve import positional, unqualified, unresolved
+from lineage_post.trace.resolve import unqualified
+from lineage_post.trace.scope import unresolved
 from lineage_post.trace.tracer import Tracer
 
 #: Functions that hash or redact, whatever the dialect.
@@ -110,7 +112,7 @@ def comprehension(t: Tracer, node: Any, f: Frame) -> int:
     """``[x + 1 for x in a if x > b]``."""
     a = node.args
     whole = transformed(evaluate(t, a["iterator"], f))
-    names = [a["expression"], *([a["position"]] if a.get("position") is not None else [])]
+    names = [a["expression"], *([a["position"]] if isinstance(a.get("position"), exp.Expr) else [])]
     f.bind(t.key(_variable(v)) for v in names)
     x = whole | transformed(evaluate(t, a["this"], f))
     if a.get("condition") is not None:

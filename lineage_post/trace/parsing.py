@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Union
+from typing import Any
 
 from sqlglot import TokenType
 from sqlglot.errors import SqlglotError
@@ -14,7 +14,7 @@ from lineage_post.trace.limits import check
 from lineage_post.trace.result import Trace, failed
 from lineage_post.vocabulary import Reason
 
-Statement = Union[Any, Trace]
+Statement = Any
 
 
 def parse(sql: str, rules: Rules) -> Trace | tuple[Sequence[Any], list[Statement]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any
 
 from lineage_post.trace.dialects import Rules
 from lineage_post.trace.schema_index import Entry, Names
@@ -57,7 +57,7 @@ class Arms:
                 self.provenance |= step.provenance
 
 
-AnyStep = Union[Step, Arms, None]
+AnyStep = Step | Arms | None
 
 
 class Rows:

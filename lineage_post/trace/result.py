@@ -65,7 +65,7 @@ class Output(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """What could not be resolved: of a column, of ``*``, or of every row when ``column`` is None."""
+    """What could not be resolved: of a column, of ``*``, or of every row (``column`` None)."""
 
     column: str | None
     reason: Reason

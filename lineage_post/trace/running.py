@@ -16,7 +16,8 @@ from lineage_post.trace.pivot import pivot
 from lineage_post.trace.queries import query
 from lineage_post.trace.result import Trace, failed
 from lineage_post.trace.schema_index import SchemaIndex
-from lineage_post.trace.shape_of import column_shape, element_shape, expression_shape
+from lineage_post.trace.shape_changes import element_shape
+from lineage_post.trace.shape_of import column_shape, expression_shape
 from lineage_post.trace.statements import Written, written, written_relation
 from lineage_post.trace.tokens import Tokens
 from lineage_post.trace.tracer import Hooks, Tracer

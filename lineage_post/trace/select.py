@@ -76,6 +76,8 @@ def _decide_rows(t: Tracer, a: Any, f: Frame) -> None:
         f.alias_visible = rules.group
         _group(t, a["group"], a["expressions"], f)
         _record(t, "aggregate", f, a["group"])
+    elif t.recorder is not None and _is_aggregate(a["expressions"]):
+        _record(t, "aggregate", f, None)
     if a.get("having") is not None:
         f.alias_visible = rules.having
         _predicate(t, a["having"].args["this"], f, FILTER)
@@ -94,6 +96,15 @@ def _decide_rows(t: Tracer, a: Any, f: Frame) -> None:
     limit = a.get("limit")
     for node in limit.args.get("expressions") or () if limit is not None else ():
         _predicate(t, node, f, GROUP_BY)
+
+
+def _is_aggregate(items: Any) -> bool:
+    """``select sum(a) from t``: one group of all rows."""
+    return any(
+        not isinstance(found.parent, exp.Window)
+        for item in items
+        for found in item.find_all(exp.AggFunc)
+    )
 
 
 def _record(t: Tracer, kind: str, f: Frame, node: Any) -> None:

@@ -5,8 +5,6 @@ A shape is asked for only when a field is read, so that models without structs p
 
 from __future__ import annotations
 
-from typing import Union
-
 from lineage_post.trace.relation import Relation
 
 
@@ -38,4 +36,5 @@ class Document:
     __slots__ = ()
 
 
-Shape = Union[Struct, Array, Document]
+Shape = Struct | Array | Document
+MaybeShape = Shape | None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Union
+from typing import NamedTuple
 
 from lineage_post.trace.errors import TooComplex
 from lineage_post.trace.provenance import CAPACITY, KINDS, bits
@@ -30,7 +30,7 @@ class Missing(NamedTuple):
     is_listed: bool = True
 
 
-AnySource = Union[ColumnRef, Variant, Missing]
+AnySource = ColumnRef | Variant | Missing
 
 
 class Sources:

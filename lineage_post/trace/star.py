@@ -12,8 +12,8 @@ from lineage_post.trace.expressions import evaluate, handles
 from lineage_post.trace.frame import Frame, Operand
 from lineage_post.trace.opens import Open, OpenUnknown, OpenWithout
 from lineage_post.trace.relation import AnyStep, Relation, Step
-from lineage_post.trace.resolve import find_column, find_operand
 from lineage_post.trace.schema_index import Names
+from lineage_post.trace.scope import find_column, find_operand
 from lineage_post.trace.shapes import Array, Struct
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import Reason

@@ -15,7 +15,7 @@ from typing import Any
 
 from lineage_post.trace.dialects import rules_of
 from lineage_post.trace.errors import TooComplex, Unsupported
-from lineage_post.trace.finish import influences
+from lineage_post.trace.influences import influences
 from lineage_post.trace.parsing import parse
 from lineage_post.trace.provenance import SUBTYPES
 from lineage_post.trace.recording import Noted, Recorder

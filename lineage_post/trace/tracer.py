@@ -50,9 +50,9 @@ class Tracer:
     """
 
     __slots__ = (
-        "commands", "cte_depth", "expanding", "hooks", "key", "log", "masking", "masking_types", "opens", "query", "reads", "recorder",
-        "rules", "schema", "sources", "spell", "spent", "step", "stop_at", "tables", "tokens",
-        "warnings",
+        "commands", "cte_depth", "expanding", "hooks", "key", "log", "masking", "masking_types",
+        "opens", "query", "reads", "recorder", "rules", "schema", "sources", "spell", "spent",
+        "step", "stop_at", "tables", "tokens", "warnings",
     )  # fmt: skip
 
     def __init__(

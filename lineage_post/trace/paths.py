@@ -1,0 +1,172 @@
+"""Names of several parts: ``db.table.column``, ``table.column.field``, ``column.field.field``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlglot import exp
+
+from lineage_post.trace.frame import Frame, Operand
+from lineage_post.trace.provenance import transformed
+from lineage_post.trace.relation import Relation
+from lineage_post.trace.scope import (
+    PSEUDO_COLUMNS,
+    Hit,
+    binding_of,
+    find_column,
+    find_operand,
+    unresolved,
+)
+from lineage_post.trace.shapes import Array, Document, Struct
+from lineage_post.trace.tracer import Tracer
+from lineage_post.vocabulary import Reason
+
+
+def resolve_path(t: Tracer, parts: Sequence[Any], f: Frame) -> int:
+    """``a.b.c``: a column of db.table, a field of table.column, a field of column.field."""
+    for split in (len(parts) - 1, len(parts) - 2):
+        hit = _of_full_name(t, parts, split, f) if split > 1 else None
+        if hit is not None:
+            return read_fields(t, *hit, parts[split + 1 :])
+    operand = find_operand(t.key(parts[0]), f)
+    if operand is None:
+        return field_of_name(t, parts[0], parts[1:], f)
+    relation = operand.relation
+    i = relation.position(t.key(parts[1]))
+    if i >= 0:
+        return read_fields(t, relation, i, parts[2:])
+    j = relation.position(t.key(parts[0]))
+    if j >= 0:
+        return read_fields(t, relation, j, parts[1:])
+    x = beyond(t, operand, parts[0], parts[1], f)
+    return transformed(t.sources.assumed(x)) if len(parts) > 2 else x
+
+
+def _of_full_name(t: Tracer, parts: Sequence[Any], split: int, f: Frame) -> Hit | None:
+    name = tuple(t.key(part) for part in parts[:split])
+    g: Frame | None = f
+    while g is not None:
+        for operand in g.operands:
+            if operand.parts and _same_table(operand.parts, name):
+                return _column_of(t, operand.relation, parts[split])
+        g = g.outer
+    return None
+
+
+def _same_table(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
+    shared = min(len(a), len(b))
+    return a[-shared:] == b[-shared:]
+
+
+def _column_of(t: Tracer, relation: Relation, identifier: Any) -> Hit:
+    """A column as (relation, position), made up where the relation is open or lacks it."""
+    key = t.key(identifier)
+    i = relation.position(key)
+    if i >= 0:
+        return relation, i
+    spelling = t.spell(identifier)
+    if relation.open is not None:
+        x = relation.open.column(t, key, spelling)
+    else:
+        x = unresolved(t, spelling, f"no column {spelling}")
+    return Relation(t.rules, (spelling,), [x], [None]), 0
+
+
+def field_of_name(t: Tracer, first: Any, path: Sequence[Any], f: Frame) -> int:
+    """``a.b`` where no relation in scope is called ``a``: a field of a column ``a``."""
+    key = t.key(first)
+    name = ".".join([first.name, *(part.name for part in path)])
+    last = t.spell(path[-1])
+    if not t.rules.struct_dot:
+        return unresolved(t, last, f"there is no {first.name} in scope for {name}")
+    bound = binding_of(key, f)
+    if bound is not None:
+        t.step = None
+        return transformed(bound)
+    hit = find_column(t, key, f)
+    if hit is not None:
+        return read_fields(t, *hit, path)
+    opens = [o for o in f.operands if o.relation.open is not None]
+    if len(opens) == 1 and opens[0].relation.open is not None:
+        t.step = None
+        x = opens[0].relation.open.column(t, key, t.spell(first))
+        doubt = t.sources.doubt(
+            Reason.SCHEMA_MISSING, f"{first.name} is taken for a struct column, as {name}"
+        )
+        return transformed(t.sources.assumed(x)) | doubt
+    return unresolved(t, last, f"there is no {first.name} in scope for {name}")
+
+
+def beyond(t: Tracer, operand: Operand, table: Any, identifier: Any, f: Frame) -> int:
+    """A column that the known ones of a relation do not include."""
+    t.step = None
+    spelling = t.spell(identifier)
+    if operand.relation.open is not None:
+        return operand.relation.open.column(t, t.key(identifier), spelling)
+    hit = find_column(t, t.key(table), f) if t.rules.struct_dot else None
+    if hit is not None:
+        return read_fields(t, *hit, [identifier])
+    if spelling.lower() in PSEUDO_COLUMNS:
+        return 0
+    return unresolved(t, spelling, f"{table.name} has no column {spelling}")
+
+
+def read_fields(t: Tracer, relation: Relation, i: int, path: Sequence[Any]) -> int:
+    """The field at the end of a path below the i-th column of a relation."""
+    is_element = False
+    for part in path:
+        shape = t.shape(relation, i)
+        if isinstance(shape, Array):
+            is_element = True
+            shape = shape.element
+        if not isinstance(shape, Struct):
+            return _coarse(t, relation, i, is_exact=isinstance(shape, Document))
+        hit = _column_of(t, shape.fields, part)
+        relation, i = hit
+    t.step = relation.steps[i]
+    x = relation.at(i)
+    return transformed(x) if is_element else x
+
+
+def _coarse(t: Tracer, relation: Relation, i: int, *, is_exact: bool) -> int:
+    t.step = relation.steps[i]
+    x = transformed(relation.at(i))
+    return x if is_exact else t.sources.assumed(x)
+
+
+def tuple_element(t: Tracer, relation: Relation, i: int, number: int) -> int:
+    """The element of a tuple at a position counted from 1."""
+    shape = t.shape(relation, i)
+    if isinstance(shape, Struct) and 0 < number <= len(shape.fields.spellings):
+        t.step = shape.fields.steps[number - 1]
+        return shape.fields.at(number - 1)
+    return _coarse(t, relation, i, is_exact=True)
+
+
+def numbered(t: Tracer, this: Any, table: Any, f: Frame) -> int:
+    """Snowflake's ``t.$1``, and ClickHouse's ``pair.1``."""
+    if isinstance(this, exp.Literal) and table is not None:
+        hit = find_column(t, t.key(table), f)
+        if hit is not None:
+            return tuple_element(t, *hit, int(this.name) if this.is_int else 0)
+    number = this.args.get("this")
+    if not isinstance(number, exp.Literal) or not number.is_int:
+        return unresolved(t, "$", "a column that a variable numbers")
+    return positional(t, f, int(number.name), None if table is None else t.key(table))
+
+
+def positional(t: Tracer, f: Frame, number: int, key: str | None) -> int:
+    """The column at a position, counted from 1, of an item of FROM."""
+    t.step = None
+    name = f"${number}"
+    operand = next((o for o in f.operands if key in (None, o.key)), None)
+    if operand is None:
+        return unresolved(t, name, f"there is nothing in scope that {name} could be of")
+    relation = operand.relation
+    if 0 < number <= len(relation.spellings):
+        t.step = relation.steps[number - 1]
+        return relation.at(number - 1)
+    if relation.open is not None:
+        return relation.open.column(t, name, name)
+    return unresolved(t, name, f"{operand.key} has no column {number}")

@@ -1,0 +1,78 @@
+"""What is in scope under a name: an item of FROM, a known column, a bound variable."""
+
+from __future__ import annotations
+
+from lineage_post.trace.dialects import Visible
+from lineage_post.trace.frame import Frame, Operand
+from lineage_post.trace.provenance import transformed
+from lineage_post.trace.relation import Relation
+from lineage_post.trace.tracer import Tracer
+from lineage_post.vocabulary import Reason
+
+Hit = tuple[Relation, int]
+
+
+#: Names that engines answer without a column of that name.
+PSEUDO_COLUMNS = frozenset(
+    {
+        "level", "rownum", "rowid", "ora_rowscn", "connect_by_isleaf", "connect_by_iscycle",
+        "sysdate", "systimestamp", "user", "current_date", "current_time", "current_timestamp",
+        "current_user", "session_user", "localtime", "localtimestamp", "_partitiontime",
+        "_partitiondate", "_file_name", "_table_suffix", "_metadata", "ctid", "xmin", "xmax",
+        "tableoid", "oid", "_part", "_file", "_path", "$path", "$file_size",
+        "$file_modified_time", "$action", "default", "today", "now", "yesterday", "tomorrow",
+        "getdate",
+    }
+)  # fmt: skip
+
+
+def unresolved(t: Tracer, name: str, detail: str) -> int:
+    """The unknown that stands for a name nothing in scope has."""
+    t.step = None
+    return t.sources.unknown(name, Reason.UNRESOLVED_COLUMN, detail)
+
+
+def row_of(t: Tracer, relation: Relation) -> int:
+    """A whole row as a value."""
+    x = 0
+    for y in relation.all():
+        x |= y
+    if relation.open is not None:
+        label = relation.open.label
+        x |= t.sources.unknown(
+            "*", Reason.STAR_UNEXPANDED, f"a whole row of {label}, whose columns are not known"
+        )
+    return transformed(x)
+
+
+def find_operand(key: str, f: Frame | None) -> Operand | None:
+    """The item of FROM that ``key`` refers to, innermost frame first."""
+    while f is not None:
+        operand = f.by_key.get(key)
+        if operand is not None:
+            return operand
+        f = f.outer
+    return None
+
+
+def find_column(t: Tracer, key: str, f: Frame | None) -> Hit | None:
+    """The one known column of that name, innermost frame first."""
+    while f is not None:
+        for operand in f.operands:
+            i = operand.relation.position(key)
+            if i >= 0:
+                return operand.relation, i
+        alias = f.alias(key, t.rules) if f.alias_visible is not Visible.NO else None
+        if alias is not None:
+            return Relation(t.rules, f.spellings, f.provenances, f.steps), alias
+        f = f.outer
+    return None
+
+
+def binding_of(key: str, f: Frame | None) -> int | None:
+    while f is not None:
+        for binding in reversed(f.bindings):
+            if key in binding:
+                return binding[key]
+        f = f.outer
+    return None

@@ -1,0 +1,211 @@
+"""The shape of each kind of expression that makes or passes a struct."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlglot import exp
+
+from lineage_post.trace.expressions import evaluate
+from lineage_post.trace.field_types import JsonType, StructType, type_of_node
+from lineage_post.trace.frame import Frame
+from lineage_post.trace.provenance import CONDITIONAL, SORT, aggregated, collapsed, transformed
+from lineage_post.trace.relation import AnyStep, Relation
+from lineage_post.trace.scope import find_column, find_operand
+from lineage_post.trace.shape_changes import changed, merged
+from lineage_post.trace.shapes import Array, Document, MaybeShape, Shape, Struct
+from lineage_post.trace.sources import cell_of
+from lineage_post.trace.tracer import Tracer
+
+
+def of_inner(t: Tracer, node: Any, f: Frame) -> MaybeShape:
+    return t.expression_shape(node.args["this"], f)
+
+
+def of_column(t: Tracer, node: Any, f: Frame) -> MaybeShape:
+    parts = [node.args[p] for p in ("catalog", "db", "table") if node.args.get(p) is not None]
+    identifier = node.args["this"]
+    if not isinstance(identifier, exp.Identifier):
+        return None
+    parts.append(identifier)
+    return _of_parts(t, parts, f)
+
+
+def _of_parts(t: Tracer, parts: list[Any], f: Frame) -> MaybeShape:
+    key = t.key(parts[0])
+    if len(parts) > 1:
+        operand = find_operand(key, f)
+        if operand is not None:
+            i = operand.relation.position(t.key(parts[1]))
+            if i >= 0:
+                return _below(t, t.shape(operand.relation, i), parts[2:])
+    hit = find_column(t, key, f)
+    if hit is not None:
+        return _below(t, t.shape(*hit), parts[1:])
+    operand = find_operand(key, f)
+    if operand is not None and t.rules.row_alias:
+        return _below(t, Struct(operand.relation), parts[1:])
+    return None
+
+
+def _below(t: Tracer, shape: MaybeShape, path: Any) -> MaybeShape:
+    for part in path:
+        is_element = isinstance(shape, Array)
+        if isinstance(shape, Array):
+            shape = shape.element
+        if not isinstance(shape, Struct):
+            return shape if isinstance(shape, Document) else None
+        i = shape.fields.position(t.key(part))
+        if i < 0:
+            return None
+        shape = t.shape(shape.fields, i)
+        if is_element:
+            shape = Array(changed(t, shape, transformed))
+    return shape
+
+
+def of_struct(t: Tracer, node: Any, f: Frame) -> MaybeShape:
+    """``struct(a as x, b)``, ``struct_pack(x := a)``, ``{'x': a}``, ``row(a, b)``."""
+    names: list[str] = []
+    provenances: list[int] = []
+    steps: list[AnyStep] = []
+    shapes: dict[int, Shape] = {}
+    for n, item in enumerate(node.expressions):
+        name, value = _field_of(t, item, n)
+        x, step = cell_of(t, value, f)
+        names.append(name)
+        provenances.append(x)
+        steps.append(step)
+        if step is None:
+            shape = t.expression_shape(value, f)
+            if shape is not None:
+                shapes[n] = shape
+    return Struct(Relation(t.rules, names, provenances, steps, shapes=shapes))
+
+
+def _field_of(t: Tracer, item: Any, n: int) -> tuple[str, Any]:
+    if isinstance(item, exp.PropertyEQ):
+        name = item.this
+        spelled = t.spell(name) if isinstance(name, exp.Identifier) else str(name.name)
+        return spelled, item.expression
+    if isinstance(item, exp.Alias):
+        return t.spell(item.args["alias"]), item.this
+    if isinstance(item, exp.Column):
+        return t.spell(item.this), item
+    return f"_{n + 1}", item
+
+
+def of_named_arguments(t: Tracer, node: Any, f: Frame) -> MaybeShape:
+    """Functions that sqlglot knows by name only, and take names and values in turn."""
+    name = str(node.name).lower()
+    if name in ("struct_pack", "row", "struct"):
+        return of_struct(t, node, f)
+    if name in ("named_struct", "object_construct", "object_construct_keep_null"):
+        items = node.expressions
+        pairs = [
+            exp.PropertyEQ(this=exp.to_identifier(key.name, quoted=True), expression=value)
+            for key, value in zip(items[::2], items[1::2])
+            if isinstance(key, exp.Literal)
+        ]
+        holder = exp.Struct()
+        holder.args["expressions"] = pairs
+        return of_struct(t, holder, f)
+    if name in ("first", "last", "any_value", "list", "array_agg", "collect_list"):
+        inner = t.expression_shape(node.expressions[0], f) if node.expressions else None
+        return Array(inner) if name in ("list", "array_agg", "collect_list") else inner
+    return None
+
+
+def of_array_agg(t: Tracer, node: Any, f: Frame) -> MaybeShape:
+    row = of_inner(t, node, f)
+    return Array(changed(t, row, aggregated), row)
+
+
+def of_arg_max(t: Tracer, node: Any, f: Frame) -> MaybeShape:
+    """``arg_max(row, b)``: one row as it was, and b decides which."""
+    key = collapsed(evaluate(t, node.args["expression"], f), CONDITIONAL)
+    return changed(t, of_inner(t, node, f), lambda x: x | key)
+
+
+def of_order(t: Tracer, node: Any, f: Frame) -> MaybeShape:
+    """``array_agg(row order by ts)``: the order is a SORT of each field."""
+    shape = of_inner(t, node, f)
+    keys = 0
+    for key in node.expressions:
+        keys |= evaluate(t, key, f)
+    sort = collapsed(keys, SORT)
+    return changed(t, shape, lambda x: x | sort)
+
+
+def of_array(t: Tracer, node: Any, f: Frame) -> MaybeShape:
+    items = node.expressions
+    if len(items) == 1 and isinstance(items[0], exp.Query):
+        return Array(_row_shape(t, items[0], f))
+    return Array(merged(t, [t.expression_shape(item, f) for item in items]))
+
+
+def _row_shape(t: Tracer, query: Any, f: Frame) -> MaybeShape:
+    relation = t.query(t, query, f.env, f)
+    if str(query.args.get("kind") or "").upper() == "STRUCT":
+        return Struct(relation)
+    return t.shape(relation, 0) if relation.spellings else None
+
+
+def of_query(t: Tracer, node: Any, f: Frame) -> MaybeShape:
+    inner = node.this if isinstance(node, exp.Subquery) else node
+    return _row_shape(t, inner, f) if isinstance(inner, exp.Query) else None
+
+
+def of_bracket(t: Tracer, node: Any, f: Frame) -> MaybeShape:
+    """``a[1]``; the first of an ordered aggregate is one row of it, not a computed value."""
+    base = node.args["this"]
+    shape = t.expression_shape(base, f)
+    if isinstance(shape, Struct):
+        name = node.expressions[0] if node.expressions else None
+        if isinstance(name, exp.Literal) and name.is_string:
+            return _below(t, shape, [exp.to_identifier(name.name, quoted=True)])
+        return None
+    if not isinstance(shape, Array):
+        return shape if isinstance(shape, Document) else None
+    return shape.row or changed(t, shape.element, transformed)
+
+
+def of_case(t: Tracer, node: Any, f: Frame) -> MaybeShape:
+    a = node.args
+    c = evaluate(t, a["this"], f) if a.get("this") is not None else 0
+    if isinstance(node, exp.Case):
+        branches = [branch.args["true"] for branch in a["ifs"]]
+        for branch in a["ifs"]:
+            c |= evaluate(t, branch.args["this"], f)
+        branches.append(a.get("default"))
+    else:
+        branches = [a.get("true"), a.get("false")]
+    present = [b for b in branches if b is not None and not isinstance(b, exp.Null)]
+    either = merged(t, [t.expression_shape(b, f) for b in present])
+    chosen = collapsed(c, CONDITIONAL)
+    return changed(t, either, lambda x: transformed(x) | chosen)
+
+
+def of_coalesce(t: Tracer, node: Any, f: Frame) -> MaybeShape:
+    items = [node.this, *node.expressions]
+    return changed(t, merged(t, [t.expression_shape(i, f) for i in items]), transformed)
+
+
+def of_cast(t: Tracer, node: Any, f: Frame) -> MaybeShape:
+    kind = type_of_node(node.args["to"]) if isinstance(node.args.get("to"), exp.DataType) else None
+    if isinstance(kind, JsonType):
+        return Document()
+    inner = of_inner(t, node, f)
+    if isinstance(inner, Struct) and isinstance(kind, StructType):
+        names = [name for name, _ in kind.fields]
+        if len(names) == len(inner.fields.spellings):
+            return changed(t, Struct(inner.fields.renamed(names)), transformed)
+    return None
+
+
+def of_dot(t: Tracer, node: Any, f: Frame) -> MaybeShape:
+    return _below(t, of_inner(t, node, f), [node.expression])
+
+
+def of_document(t: Tracer, node: Any, f: Frame) -> MaybeShape:
+    return Document()
