@@ -30,7 +30,7 @@ class Environment:
 
 
 ENVIRONMENTS = (
-    Environment("sqlglot-floor", ("sqlglot==30.19.*",), ENGINE_TESTS, without=("sqlglotc",)),
+    Environment("sqlglot-floor", ("sqlglot==30.26.*",), ENGINE_TESTS, without=("sqlglotc",)),
     Environment("sqlglot-pure", (), ENGINE_TESTS, without=("sqlglotc",)),
     Environment("dbt-1.10", ("dbt-core==1.10.*", "dbt-duckdb", "dbt-postgres"), DBT_TESTS),
     # Its parser package downloads a binary while it installs; dbt works without it.
