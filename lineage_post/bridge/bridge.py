@@ -10,6 +10,7 @@ from lineage_post.bridge.loading import Load
 from lineage_post.bridge.say import describe, detail, guarded, tell, warn
 
 if TYPE_CHECKING:
+    from lineage_post.bridge.asking import Answered
     from lineage_post.bridge.observed import Existence
 
 
@@ -66,6 +67,12 @@ class Bridge(dict[str, Any]):
                 self, load, directory, options, timestamp_type
             ),
         )
+
+    def why(self, model: str, where: str, arguments: Mapping[str, Any]) -> Answered:
+        """Which source rows the rows of a model come from, asked on dbt's connection."""
+        from lineage_post.bridge import asking
+
+        return asking.why(self, model, where, arguments)
 
     def _begin(self, settings: Mapping[str, Any], work: Callable[[Load, Any], None]) -> Load:
         load = Load(strict=settings.get("strict") is True)

@@ -121,9 +121,18 @@ def is_string(node: exp.Expr) -> bool:
     return isinstance(node, exp.Literal) and bool(node.is_string)
 
 
-def column(name: str, table: str) -> exp.Expr:
-    """A column of ours: its names need no quotes."""
-    return exp.column(name, table)
+def column(name: str, table: str | exp.Identifier) -> exp.Column:
+    """A column of ours; ``table`` is an alias of ours, or the user's as it is written."""
+    written = table.copy() if isinstance(table, exp.Identifier) else exp.to_identifier(table)
+    return exp.Column(this=exp.to_identifier(name), table=written)
+
+
+def alias_of(node: exp.Expr) -> exp.Identifier:
+    """The name a FROM item has, quoted or not as it stands there."""
+    alias = node.args.get("alias")
+    name = alias.this if isinstance(alias, exp.TableAlias) else alias or node.this
+    assert isinstance(name, exp.Identifier), node
+    return name
 
 
 def output(name: str, table: str) -> exp.Expr:

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from lineage_post.provenance import windows
+from lineage_post.provenance import sources, windows
 from lineage_post.provenance.building import (
-    ANNOTATION,
     aliased,
     column,
     concat,
@@ -128,9 +127,10 @@ def _of_column(rw: Rewriter, node: exp.Column, frame: Frame) -> exp.Expr | None:
         names = _renamed(source)
         if names:
             return None
-        return concat([column(ANNOTATION, node.table), text(f".{len(node.name)}:{node.name}")])
+        token = sources.leaf_annotation(rw, source)
+        return concat([token, text(f".{len(node.name)}:{node.name}")])
     position = _position(rw, node, source)
-    return None if position is None else column(f"_c{position}", node.table)
+    return None if position is None else column(f"_c{position}", node.args["table"])
 
 
 def _position(rw: Rewriter, node: exp.Column, source: exp.Expr | None) -> int | None:

@@ -227,7 +227,7 @@ class Expander:
         statement = exp.select(*outputs).from_(derived(side.copy(), "_g"))
         if keys:
             asked = [types[k] for k in keys]
-            columns = [column(f"_k{k + 1}", "_g") for k in keys]
+            columns: list[exp.Expr] = [column(f"_k{k + 1}", "_g") for k in keys]
             statement = statement.where(is_any(columns, asked, owners, self._dialect))
         statement = statement.limit(self._left + 1)
         rows = self._run(lifted(statement))

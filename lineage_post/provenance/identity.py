@@ -14,6 +14,9 @@ from lineage_post.vocabulary import Word
 ROW_IDS = {"duckdb": "rowid", "postgres": "ctid"}
 
 
+Alias = str | exp.Identifier
+
+
 class KeyKind(Word):
     """How rows of a relation are told apart, best first."""
 
@@ -56,7 +59,7 @@ def _stored(base: Base, name: str) -> str:
     return spellings.get(name.lower(), name)
 
 
-def row_token(base: Base, identity: Identity, alias: str, dialect: str) -> exp.Expr:
+def row_token(base: Base, identity: Identity, alias: Alias, dialect: str) -> exp.Expr:
     """SQL for the token of the row that ``alias`` stands for."""
     keys = [key_column(base, identity, name, alias) for name in identity.columns]
     if identity.kind is KeyKind.HASH:
@@ -65,12 +68,16 @@ def row_token(base: Base, identity: Identity, alias: str, dialect: str) -> exp.E
 
 
 def key_column(
-    base: Base, identity: Identity, name: str, alias: str
+    base: Base, identity: Identity, name: str, alias: Alias
 ) -> tuple[exp.Expr, exp.DataType | None]:
     if identity.kind is KeyKind.ROW_ID:
         return column(name, alias), exp.DataType.build("bigint" if name == "rowid" else "text")
     quoted = exp.to_identifier(name, quoted=True)
-    return exp.Column(this=quoted, table=exp.to_identifier(alias)), base.types.get(name)
+    return exp.Column(this=quoted, table=_identifier(alias)), base.types.get(name)
+
+
+def _identifier(alias: Alias) -> exp.Identifier:
+    return alias.copy() if isinstance(alias, exp.Identifier) else exp.to_identifier(alias)
 
 
 def token(name: str, parts: list[exp.Expr]) -> exp.Expr:
@@ -107,9 +114,9 @@ def key_text(key: exp.Expr, data_type: exp.DataType | None, dialect: str) -> exp
     return as_text(key)
 
 
-def row_hash(alias: str, dialect: str) -> exp.Expr:
+def row_hash(alias: Alias, dialect: str) -> exp.Expr:
     """SQL for a hash over a whole row."""
-    row = exp.column(exp.to_identifier(alias))
+    row = exp.column(_identifier(alias))
     if dialect == "bigquery":
         return exp.MD5(this=call("to_json_string", row))
     if dialect == "snowflake":

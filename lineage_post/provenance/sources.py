@@ -18,8 +18,15 @@ from sqlglot import exp
 
 from lineage_post.provenance import conditions
 from lineage_post.provenance.algebra import or_one
-from lineage_post.provenance.building import ANNOTATION, column, names_of, scalar, subqueries
-from lineage_post.provenance.identity import row_token
+from lineage_post.provenance.building import (
+    ANNOTATION,
+    alias_of,
+    column,
+    names_of,
+    scalar,
+    subqueries,
+)
+from lineage_post.provenance.identity import KeyKind, row_token
 from lineage_post.provenance.refusal import refuse
 
 if TYPE_CHECKING:
@@ -83,7 +90,7 @@ class _Reader:
             lateral = node.copy()
             lateral.this.set("this", self.rw.query(node.this.this))
             self._name_extras(lateral, node.this.this)
-            self.factors.append(column(ANNOTATION, node.alias))
+            self.factors.append(column(ANNOTATION, alias_of(node)))
             return lateral
         if isinstance(node, (exp.Lateral, exp.Unnest, exp.Values, exp.Func)):
             self.rw.note(_NO_IDENTITY)
@@ -100,18 +107,20 @@ class _Reader:
             source.set("this", exp.to_identifier(rw.annotated_cte(name)))
             cte = rw.prepared.ctes[name]
             self._name_extras(source, cte.query)
-            self.factors.append(column(ANNOTATION, node.alias_or_name))
+            self.factors.append(column(ANNOTATION, alias_of(node)))
         elif not rw.symbolic:
             source = node.copy()
         else:
             source = self._leaf(node)
-            self.factors.append(column(ANNOTATION, node.alias_or_name))
+            self.factors.append(leaf_annotation(rw, node))
         return self._with_joins(source, node)
 
     def _leaf(self, node: exp.Table) -> exp.Expr:
-        """``(select _b.*, 'orders[' || _b.id || ']' as _p from orders _b)``."""
+        """The table itself, or ``(select _b.*, 'orders[' || _b.id || ']' as _p from orders _b)``."""
         rw, base = self.rw, self.rw.prepared.bases[node.name]
         rw.witnessing.add(base.label)
+        if not _carries_token(rw, node):
+            return node.copy()
         token = row_token(base, rw.identities[node.name], "_b", rw.dialect)
         table = exp.Table(this=exp.to_identifier(node.name))
         table.set("alias", exp.TableAlias(this=exp.to_identifier("_b")))
@@ -128,7 +137,7 @@ class _Reader:
                 alias = exp.TableAlias(this=exp.to_identifier(self.rw.fresh("d")))
                 copied.set("alias", alias)
             self._name_extras(copied, node.this)
-            self.factors.append(column(ANNOTATION, copied.alias))
+            self.factors.append(column(ANNOTATION, alias_of(copied)))
         else:
             copied.set("this", self.source(node.this))
         return self._with_joins(copied, node)
@@ -175,6 +184,34 @@ class _Reader:
             matching = matching.where(join.args["on"].copy())
         self.matches.append(or_one(rw.algebra, scalar(matching)))
         return join.copy()
+
+
+def leaf_annotation(rw: Rewriter, node: exp.Table) -> exp.Expr:
+    """The token of the row of a base table, written where it is used: few rows get so far."""
+    base, identity = rw.prepared.bases[node.name], rw.identities[node.name]
+    alias = alias_of(node)
+    if _carries_token(rw, node):
+        return column(ANNOTATION, alias)
+    token = rw.algebra.leaf(row_token(base, identity, alias, rw.dialect))
+    if not _may_be_missing(node):
+        return token
+    is_there = exp.Not(this=exp.Is(this=column(identity.columns[0], alias), expression=exp.null()))
+    return exp.Case().when(is_there, token)
+
+
+def _carries_token(rw: Rewriter, node: exp.Table) -> bool:
+    """Whether the token must be made at the table: after an outer join a key may be missing."""
+    kind = rw.identities[node.name].kind
+    if kind is KeyKind.HASH or node.args["alias"].args.get("columns"):
+        return True
+    return kind is not KeyKind.ROW_ID and _may_be_missing(node)
+
+
+def _may_be_missing(node: exp.Table) -> bool:
+    select = node.find_ancestor(exp.Select)
+    return select is None or any(
+        join.side.upper() in ("LEFT", "RIGHT", "FULL") for join in select.find_all(exp.Join)
+    )
 
 
 def _is_bracketed_join(node: exp.Expr) -> bool:

@@ -1,0 +1,141 @@
+"""``dbt run-operation lineage_post.why``: asked on dbt's own connection, which is only read."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from lineage_post.artifacts import Node, Project, project_from_manifest
+from lineage_post.bridge.compiling import InProcessCompiler
+from lineage_post.bridge.say import describe, detail
+from lineage_post.errors import LineageError, OptionError
+
+if TYPE_CHECKING:
+    from lineage_post.bridge.bridge import Bridge
+    from lineage_post.provenance.settings import Settings
+
+FLAGS = ("how", "where_cells", "as_of_now", "counts_only", "everything")
+NUMBERS = ("limit", "sample", "timeout")
+KNOWN = ("depth", "output", *FLAGS, *NUMBERS)
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What the macro logs, or the one line it fails with."""
+
+    text: str = ""
+    error: str | None = None
+
+
+def why(bridge: Bridge, model: str, where: str, arguments: Mapping[str, Any]) -> Answered:
+    """The answer in words, as JSON or as SQL. Never raises."""
+    try:
+        return Answered(_why(bridge, str(model), str(where), dict(arguments)))
+    except Exception as error:
+        import traceback
+
+        detail("".join(traceback.format_exception(error)))
+        return Answered(error=f"lineage_post: {describe(error)}")
+
+
+def _why(bridge: Bridge, model: str, where: str, arguments: dict[str, Any]) -> str:
+    from lineage_post.lineage import trace_project
+    from lineage_post.options import Options
+    from lineage_post.provenance.connection import Adapter
+    from lineage_post.provenance.report import lines
+    from lineage_post.provenance.statement import why_sql
+    from lineage_post.provenance.walk import Walker
+    from lineage_post.trace.dialects import dialect_of
+
+    settings = _settings(arguments)
+    project = project_from_manifest(bridge.manifest)
+    node = _node(project, model)
+    wanted = _above(project, node.unique_id)
+    full = InProcessCompiler(_in_full(bridge.manifest, wanted), bridge.adapter.config, plain=False)
+    project = full.compile(project, sorted(wanted))
+    lineage = trace_project(project, options=Options(processes=1), only=wanted)
+    lineage = replace(lineage, project=project)
+    dialect = dialect_of(project.adapter_type)
+    if arguments.get("output") == "sql":
+        return why_sql(lineage, node.unique_id, where, dialect)
+    timeout = float(arguments.get("timeout") or 60)
+    connection = Adapter(_reader(bridge.adapter, project.adapter_type, timeout), dialect)
+    answers = Walker(lineage, connection, settings).why(node.unique_id, where)
+    if arguments.get("output") == "json":
+        metadata = {"model": node.unique_id, "where": where}
+        return json.dumps({"metadata": metadata, "rows": [a.to_dict() for a in answers]}, indent=2)
+    said = list(lines(answers, lambda name: _called(project, name), sample=settings.sample))
+    return "\n".join(said or ["No row matches."])
+
+
+def _settings(arguments: Mapping[str, Any]) -> Settings:
+    from lineage_post.provenance.settings import MANY, Settings
+
+    unknown = sorted(set(arguments) - set(KNOWN))
+    if unknown:
+        raise OptionError(f"why has no argument {unknown[0]!r}", hint=f"It has {', '.join(KNOWN)}.")
+    depth = arguments.get("depth", 1)
+    flags = {name: arguments.get(name) is True for name in FLAGS}
+    return Settings(
+        depth=None if depth == "sources" else int(depth),
+        how=flags["how"],
+        cells=flags["where_cells"],
+        counts_only=flags["counts_only"],
+        as_of_now=flags["as_of_now"],
+        limit=int(arguments.get("limit") or 20),
+        sample=int(arguments.get("sample") or 20),
+        most=None if flags["everything"] else MANY,
+    )
+
+
+def _node(project: Project, model: str) -> Node:
+    found = [
+        node
+        for node in project.nodes.values()
+        if node.resource_type in ("model", "snapshot") and model in (node.name, node.unique_id)
+    ]
+    latest = [node for node in found if node.is_latest_version] or found
+    if len(latest) != 1:
+        raise LineageError(f"There is no one model {model!r}.", hint="Name it by its unique_id.")
+    return latest[0]
+
+
+def _above(project: Project, unique_id: str) -> set[str]:
+    found: set[str] = set()
+    pending = [unique_id]
+    while pending:
+        name = pending.pop()
+        if name not in found and name in project.nodes:
+            found.add(name)
+            pending.extend(project.nodes[name].depends_on)
+    return found
+
+
+def _in_full(manifest: Any, wanted: set[str]) -> Any:
+    """A manifest whose incremental models compile as for a full refresh: all their rows."""
+    other = copy.copy(manifest)
+    other.nodes = dict(manifest.nodes)
+    for unique_id in wanted & other.nodes.keys():
+        node = other.nodes[unique_id]
+        if getattr(node.config, "materialized", None) == "incremental":
+            fresh = copy.deepcopy(node)
+            fresh.config.full_refresh = True
+            fresh.compiled, fresh.compiled_code = False, None
+            other.nodes[unique_id] = fresh
+    return other
+
+
+def _reader(adapter: Any, adapter_type: str, timeout: float) -> Any:
+    from lineage_post.bridge.profile import rows_of
+
+    if adapter_type in ("postgres", "redshift"):
+        adapter.execute(f"set statement_timeout = {int(timeout * 1000)}")
+    return lambda sql: rows_of(adapter, sql)
+
+
+def _called(project: Project, unique_id: str) -> str:
+    node = project.nodes.get(unique_id)
+    return node.label_or_name if node is not None else unique_id
