@@ -53,7 +53,8 @@ class Node:
 
     ``details`` has what only this resource type has: of an exposure ``type``, ``maturity`` and
     ``email``; of a test ``test``, ``kwargs``, ``column`` and ``attached_node``; of a source
-    ``source_name``, ``loader`` and ``external``.
+    ``source_name``, ``loader`` and ``external``; of a model ``constraints``; of a unit test and of
+    what the semantic layer has: see consumer_details.
     """
 
     unique_id: str

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from lineage_post.artifacts.access import mapping, slashed, take, text, texts
+from lineage_post.artifacts.consumer_details import CONSUMER_DETAILS, constraint_details
 from lineage_post.artifacts.decoration import ADDED_KEY, META_KEY, own_text
 from lineage_post.artifacts.model import DeclaredColumn, InlinedCte, Node, RelationName
 from lineage_post.artifacts.names import stored_name
@@ -194,8 +195,13 @@ def _ctes(ctes: Any) -> tuple[InlinedCte, ...]:
 
 
 def _details(resource: Any, kind: str) -> dict[str, Any]:
-    readers = {"exposure": _exposure_details, "test": _test_details, "source": _source_details}
-    found = readers[kind](resource) if kind in readers else {}
+    readers = {
+        "exposure": _exposure_details,
+        "test": _test_details,
+        "source": _source_details,
+        **CONSUMER_DETAILS,
+    }
+    found = readers.get(kind, constraint_details)(resource)
     return {key: value for key, value in found.items() if value}
 
 

@@ -110,8 +110,8 @@ def _cores() -> int:
 
 
 def _parts(jobs: Sequence[Job], workers: int) -> list[list[Job]]:
-    """Neighbours together, four parts a worker, so that none waits long for another."""
-    goal = sum(len(task.sql) for task, _ in jobs) / (workers * 4)
+    """Neighbours together, six parts a worker, so that none waits long for another."""
+    goal = sum(len(task.sql) for task, _ in jobs) / (workers * 6)
     parts: list[list[Job]] = [[]]
     size = 0
     for job in jobs:
