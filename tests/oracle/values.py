@@ -26,6 +26,7 @@ class Profile:
     null: float
     unique: float
     near: float
+    has_ties: bool = False
 
     @classmethod
     def drawn(cls, rng: random.Random, *, eager: bool = False) -> Profile:
@@ -36,6 +37,7 @@ class Profile:
             null=0.0 if eager else rng.choice((0.0, 0.05, 0.15, 0.3)),
             unique=rng.choice((0.0, 0.0, 0.3, 0.8)),
             near=rng.choice((0.0, 0.2, 0.5)),
+            has_ties=rng.random() < 0.3,
         )
 
 
@@ -71,7 +73,8 @@ def draw(kind: Kind, taste: Taste, rng: random.Random, profile: Profile) -> Any:
         return json.dumps(
             {key: _json(taste, rng, 1) for key in taste.json_keys if rng.random() < 0.95}
         )
-    if taste.is_key and rng.random() < 0.93:
+    is_key = taste.is_key or (taste.is_sorted and profile.has_ties)
+    if is_key and rng.random() < 0.93:
         return _key(kind, rng.randint(1, profile.keys))
     unique = max(profile.unique, 0.8) if taste.is_sorted else profile.unique
     return _scalar(kind, rng, unique)

@@ -59,4 +59,6 @@ def _witnesses(
 
 
 def _text(value: Any) -> Any:
+    # Years are numeric in one engine and whole numbers in the other.
+    value = float(value) if isinstance(value, int) else value
     return value.strip() if isinstance(value, str) else normal(value)
