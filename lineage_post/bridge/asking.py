@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 FLAGS = ("how", "where_cells", "as_of_now", "counts_only", "everything")
 NUMBERS = ("limit", "sample", "timeout")
+#: What has SQL to compile.
+COMPILED = ("model", "snapshot")
 KNOWN = ("depth", "output", *FLAGS, *NUMBERS)
 
 
@@ -54,8 +56,10 @@ def _why(bridge: Bridge, model: str, where: str, arguments: dict[str, Any]) -> s
     project = project_from_manifest(bridge.manifest)
     node = _node(project, model)
     wanted = _above(project, node.unique_id)
-    full = InProcessCompiler(_in_full(bridge.manifest, wanted), bridge.adapter.config, plain=False)
-    project = full.compile(project, sorted(wanted))
+    compiler = InProcessCompiler(bridge.manifest, bridge.adapter.config, plain=False)
+    compiler.manifest.nodes.update(_in_full(compiler.manifest, wanted))
+    models = [n for n in sorted(wanted) if project.nodes[n].resource_type in COMPILED]
+    project = compiler.compile(project, models)
     lineage = trace_project(project, options=Options(processes=1), only=wanted)
     lineage = replace(lineage, project=project)
     dialect = dialect_of(project.adapter_type)
@@ -114,18 +118,16 @@ def _above(project: Project, unique_id: str) -> set[str]:
     return found
 
 
-def _in_full(manifest: Any, wanted: set[str]) -> Any:
-    """A manifest whose incremental models compile as for a full refresh: all their rows."""
-    other = copy.copy(manifest)
-    other.nodes = dict(manifest.nodes)
-    for unique_id in wanted & other.nodes.keys():
-        node = other.nodes[unique_id]
+def _in_full(manifest: Any, wanted: set[str]) -> dict[str, Any]:
+    """Incremental models that compile as for a full refresh: to all their rows."""
+    found: dict[str, Any] = {}
+    for unique_id in wanted & manifest.nodes.keys():
+        node = manifest.nodes[unique_id]
         if getattr(node.config, "materialized", None) == "incremental":
             fresh = copy.deepcopy(node)
             fresh.config.full_refresh = True
-            fresh.compiled, fresh.compiled_code = False, None
-            other.nodes[unique_id] = fresh
-    return other
+            found[unique_id] = fresh
+    return found
 
 
 def _reader(adapter: Any, adapter_type: str, timeout: float) -> Any:

@@ -54,6 +54,8 @@ class InProcessCompiler:
 def _apart(manifest: Any) -> Any:
     """A manifest with ephemeral models of its own, since compiling a reader compiles them too."""
     apart = copy.copy(manifest)
+    # dbt's own way to copy a Manifest puts its lookups into each other's places.
+    vars(apart).update(vars(manifest))
     apart.nodes = {
         unique_id: _uncompiled(node) if node.is_ephemeral_model else node
         for unique_id, node in manifest.nodes.items()
