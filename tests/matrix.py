@@ -12,6 +12,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import tomllib
+
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / ".matrix"
 ENGINE_TESTS = ("tests/unit", "tests/oracle")
@@ -35,7 +37,8 @@ ENVIRONMENTS = (
     Environment("dbt-1.10", ("dbt-core==1.10.*", "dbt-duckdb", "dbt-postgres"), DBT_TESTS),
     # Its parser package downloads a binary while it installs; dbt works without it.
     Environment("dbt-1.12", (), DBT_TESTS, bare=("dbt-core==1.12.*",)),
-    Environment("duckdb-2", ("duckdb==2.0.1",), DBT_TESTS, without=("duckdb-extension-tpch",)),
+    # The extensions that the tests of the engine use stop before it.
+    Environment("duckdb-2", (), DBT_TESTS, bare=("duckdb==2.0.1",)),
     Environment(
         "spark",
         ("dbt-spark[session]==1.11.*", "pyspark==4.*"),
@@ -87,15 +90,27 @@ def make(environment: Environment, python: Path) -> None:
 
 
 def kept_pins(environment: Environment) -> list[str]:
-    """constraints.txt without the packages that this environment moves, and what hangs on them."""
+    """constraints.txt without the packages that this environment moves.
+
+    Another dbt brings dependencies of its own: then only what pyproject.toml names stays pinned.
+    """
     moved = {base_name(requirement) for requirement in environment.moved}
-    if any(name.startswith("dbt-") for name in moved):
-        lines = [line for line in pins() if not line.startswith("dbt")]
-    else:
-        lines = pins()
+    lines = [line for line in pins() if base_name(line) not in moved]
     if "sqlglot" in moved:
-        moved.add("sqlglotc")
-    return [line for line in lines if base_name(line) not in moved]
+        return [line for line in lines if base_name(line) != "sqlglotc"]
+    if any(name.startswith("dbt-") for name in moved):
+        kept = {name for name in own_requirements() if not name.startswith("dbt-")}
+        return [line for line in lines if base_name(line) in kept]
+    return lines
+
+
+def own_requirements() -> set[str]:
+    """The packages that pyproject.toml names."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    project = tomllib.loads(text)["project"]
+    extras = project["optional-dependencies"].values()
+    listed = [*project["dependencies"], *(name for extra in extras for name in extra)]
+    return {base_name(requirement) for requirement in listed}
 
 
 def pins() -> list[str]:
