@@ -69,11 +69,10 @@ def _named(items: Any) -> list[dict[str, Any]]:
 def _metric(resource: Any) -> dict[str, Any]:
     params = take(resource, "type_params") or {}
     inputs = [*_listed(take(params, "input_measures")), take(params, "measure")]
+    parts = [take(params, "numerator"), take(params, "denominator")]
     return {
         "measures": _names(inputs),
-        "metrics": _names(
-            [take(params, "numerator"), take(params, "denominator"), *_listed(take(params, "metrics"))]
-        ),
+        "metrics": _names([*parts, *_listed(take(params, "metrics"))]),
         "filters": _filters(take(resource, "filter")),
     }
 

@@ -27,6 +27,7 @@ ORDER = (
     "graph",
     "lineage",
     "selection",
+    "consumers",
     "impact",
     "diff",
     "contracts",

@@ -1,0 +1,264 @@
+"""``lineage-post impact``: what a change of a column breaks, and what else depends on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from pathlib import Path
+
+import click
+from rich.table import Table
+
+from lineage_post.cli import console, wording
+from lineage_post.cli.loading import Loaded, Request, artifact_options, load
+from lineage_post.cli.places import Places, place_options
+from lineage_post.cli.targets import target_of
+from lineage_post.consumers.yaml_places import Read
+from lineage_post.errors import SelectionError
+from lineage_post.graph import Column
+from lineage_post.impact import (
+    Analysis,
+    BreaksOn,
+    Change,
+    ChangeKind,
+    Dependent,
+    Domain,
+    How,
+    Impact,
+    Moved,
+)
+from lineage_post.impact.document import domain_to_dict, impact_to_dict, kinds
+from lineage_post.impact.possible import possible_of
+from lineage_post.lineage import Lineage
+from lineage_post.publish import json
+
+#: What readers of the terminal call each kind.
+KINDS = {"data_test": "data test", "unit_test": "unit test", "saved_query": "saved query",
+         "semantic_model": "semantic model", "config": "setting"}  # fmt: skip
+
+
+@click.command("impact")
+@click.option("--rename", metavar="MODEL.COLUMN=NAME", multiple=True, help="A column gets NAME.")
+@click.option("--drop", metavar="MODEL.COLUMN", multiple=True, help="A column goes.")
+@click.option("--retype", metavar="MODEL.COLUMN[=TYPE]", multiple=True, help="Another data type.")
+@click.option("--domain", metavar="MODEL.COLUMN", multiple=True, help="A column gains a value.")
+@click.option("--all", "show_all", is_flag=True, help="Also list what the change does not break.")
+@artifact_options
+@click.option("--output", type=click.Choice(["text", "json"]), default="text")
+@place_options
+def command(
+    places: Places,
+    request: Request,
+    rename: tuple[str, ...],
+    drop: tuple[str, ...],
+    retype: tuple[str, ...],
+    domain: tuple[str, ...],
+    show_all: bool,
+    output: str,
+) -> int:
+    """Say what breaks if a column is renamed, dropped or retyped, with file and line.
+
+    --domain asks what moves if a column gains a value. The exit code is 1 if something breaks, with
+    --strict also if something may.
+    """
+    asked = [(ChangeKind.RENAME, rename), (ChangeKind.DROP, drop), (ChangeKind.RETYPE, retype)]
+    if not (rename or drop or retype or domain):
+        raise click.UsageError("Name a change: --rename, --drop, --retype or --domain.")
+    loaded = load(places, request)
+    analysis = Analysis(loaded.lineage, reader(places, loaded.lineage.project.name))
+    changes = [_change(kind, text, loaded.lineage) for kind, texts in asked for text in texts]
+    impacts = [analysis.impact(change) for change in changes]
+    domains = [analysis.domain(*_column(text, loaded.lineage)) for text in domain]
+    if output == "json":
+        console.say_json(_document(loaded, analysis, impacts, domains))
+    else:
+        for impact in impacts:
+            Told(loaded.lineage, impact, show_all).say()
+        for one in domains:
+            _say_domain(loaded.lineage, one, analysis)
+    return int(any(i.broken or (request.strict and i.possible) for i in impacts))
+
+
+def reader(places: Places, project: str) -> Read:
+    """Reads a file of the project, or of a package in the folder where dbt puts them."""
+    packages = places.project_yml().get("packages-install-path") or "dbt_packages"
+
+    def read(package: str, path: str) -> str | None:
+        root = places.project_dir
+        if package != project:
+            root = root / str(packages) / package
+        try:
+            return (root / Path(path)).read_text(encoding="utf-8")
+        except (OSError, ValueError):
+            return None
+
+    return read
+
+
+def _change(kind: ChangeKind, text: str, lineage: Lineage) -> Change:
+    name, _, to = text.partition("=") if kind is not ChangeKind.DROP else (text, "", "")
+    if kind is ChangeKind.RENAME and not to.strip():
+        raise SelectionError(
+            f"--rename {text}: there is no new name", hint="Write --rename orders.total=amount."
+        )
+    return Change(kind, *_column(name, lineage), to.strip() or None)
+
+
+def _column(text: str, lineage: Lineage) -> tuple[str, str]:
+    target = target_of(text, lineage)
+    if target.column is None:
+        raise SelectionError(
+            f"{text!r} is a node; name a column of it",
+            hint=f"It has {', '.join(lineage.graph.columns(target.node)[:12])}.",
+        )
+    return target.node, target.column
+
+
+def _document(
+    loaded: Loaded, analysis: Analysis, impacts: list[Impact], domains: list[Domain]
+) -> dict[str, object]:
+    lineage = loaded.lineage
+    return {
+        "metadata": json.metadata_of(lineage.project, loaded.options),
+        "changes": [impact_to_dict(impact, lineage) for impact in impacts],
+        "domains": [
+            domain_to_dict(d, possible_of(analysis.walk((d.node, d.column))), lineage)
+            for d in domains
+        ],
+    }
+
+
+class Told:
+    """An impact as text: what breaks, how many else depend on it, what may be affected."""
+
+    def __init__(self, lineage: Lineage, impact: Impact, show_all: bool) -> None:
+        self.lineage = lineage
+        self.impact = impact
+        self.show_all = show_all
+
+    def say(self) -> None:
+        broken = self._published(self.impact.broken)
+        others = self._published(self.impact.other)
+        console.say(f"{self._title()} {counted(broken) if broken else 'breaks nothing'}")
+        if broken:
+            console.say(self._table(broken))
+        if others:
+            console.say(f"[quiet]does not break, but depends on it:[/] {counted(others, '')}")
+            if self.show_all:
+                console.say(self._table(others))
+        if self.impact.mentions and self.impact.change.breaks is not BreaksOn.RETYPE:
+            places = [_at(m) for m in self._published(self.impact.mentions)]
+            console.say(f"[quiet]described in:[/] {console.marked(', '.join(places))}")
+        self._say_possible()
+
+    def _title(self) -> str:
+        change = self.impact.change
+        name = wording.column_name(self.lineage, change.node, change.column)
+        to = f" to [column]{console.marked(change.to)}[/]" if change.to else ""
+        return f"{change.kind} {name}{to}:"
+
+    def _published(self, found: Iterable[Dependent]) -> list[Dependent]:
+        return [d for d in found if self.lineage.is_published(d.unique_id)]
+
+    def _table(self, found: list[Dependent]) -> Table:
+        table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
+        for _, group in groupby(found, key=lambda d: (d.unique_id, d.kind, d.path[:-1])):
+            members = list(group)
+            first = members[0]
+            table.add_row(
+                f"[quiet]{KINDS.get(first.kind, first.kind)}[/]",
+                f"[node]{console.marked(_shown(first))}[/]",
+                self._parts(members),
+                console.marked(_at(first)),
+                f"[quiet]{self._way(first)}[/]",
+            )
+        return table
+
+    def _parts(self, members: list[Dependent]) -> str:
+        parts = []
+        for member in members:
+            what = member.role or (member.column or "rows" if member.how else "")
+            # What a consumer keeps the name as says more than that it is in YAML.
+            how = ", ".join(h.value for h in member.how if h is not How.YAML)
+            parts.append(f"[column]{console.marked(what)}[/] [indirect]{how}[/]".rstrip())
+        return "; ".join(dict.fromkeys(parts))
+
+    def _way(self, dependent: Dependent) -> str:
+        way = dependent.path[1:-1] if dependent.role is None else dependent.path[1:]
+        steps = " > ".join(_plain(self.lineage, column) for column in way)
+        return console.marked(f"by {steps}" if steps else "")
+
+    def _say_possible(self) -> None:
+        possible = [p for p in self.impact.possible if self.lineage.is_published(p.unique_id)]
+        if not possible:
+            return
+        console.say(f"[warning]possibly affected:[/] {counted(possible, '')}")
+        table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
+        for one in possible:
+            because = wording.node_name(self.lineage, one.because)
+            why = one.reason if one.because == one.unique_id else f"beyond {because} ({one.reason})"
+            table.add_row(
+                f"[quiet]{KINDS.get(one.kind, one.kind)}[/]",
+                f"[node]{console.marked(one.name)}[/]",
+                f"[unknown]{console.marked(why)}[/]",
+                console.marked(one.file),
+            )
+        console.say(table)
+
+
+def counted(found: Iterable[object], verb: str = "breaks ") -> str:
+    """``breaks 2 models, 1 data test``."""
+    numbers = kinds(found)  # type: ignore[arg-type]
+    parts = [_count(count, KINDS.get(kind, kind)) for kind, count in numbers.items()]
+    return verb + ", ".join(parts)
+
+
+def _count(count: int, kind: str) -> str:
+    plural = {"saved query": "saved queries"}.get(kind, f"{kind}s")
+    return f"{count:,} {kind if count == 1 else plural}"
+
+
+def _at(dependent: Dependent) -> str:
+    return f"{dependent.file}:{dependent.line}" if dependent.line else dependent.file
+
+
+def _shown(dependent: Dependent) -> str:
+    # The name dbt makes up for a generic test says again what its role and column say.
+    if dependent.kind == "data_test" and dependent.role != "data test in SQL":
+        return dependent.uses[1] or dependent.name
+    return dependent.name
+
+
+def _plain(lineage: Lineage, column: Column) -> str:
+    node = wording.node_name(lineage, column[0])
+    return f"{node}.{column[1]}" if column[1] else f"rows of {node}"
+
+
+def _say_domain(lineage: Lineage, domain: Domain, analysis: Analysis) -> None:
+    name = wording.column_name(lineage, domain.node, domain.column)
+    groups = (("values can move", domain.values), ("rows only come or go", domain.rows))
+    for title, moved in groups:
+        shown = [m for m in moved if lineage.is_published(m.node)]
+        console.say(f"{name} gains a value: {title} in {wording.plural(len(shown), 'output')}")
+        table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
+        for row in _domain_rows(lineage, shown):
+            table.add_row(*row)
+        if shown:
+            console.say(table)
+    possible = possible_of(analysis.walk((domain.node, domain.column)))
+    if possible:
+        names = ", ".join(console.marked(p.name) for p in possible)
+        console.say(f"[warning]possibly affected:[/] {counted(possible, '')}: {names}")
+
+
+def _domain_rows(lineage: Lineage, moved: list[Moved]) -> Iterator[tuple[str, str]]:
+    by_node: dict[str, list[Moved]] = {}
+    for one in moved:
+        by_node.setdefault(one.node, []).append(one)
+    for node, columns in by_node.items():
+        parts = [
+            f"[column]{console.marked(m.column)}[/] "
+            f"[indirect]{', '.join(how.value for how in m.how)}[/]"
+            for m in columns
+        ]
+        yield f"[node]{console.marked(wording.node_name(lineage, node))}[/]", "; ".join(parts)

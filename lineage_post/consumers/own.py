@@ -1,0 +1,58 @@
+"""What a node's own configuration says of its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from lineage_post.artifacts import Node
+from lineage_post.consumers.use import Use, words
+
+#: Settings whose value names columns of the node itself.
+SETTINGS = (
+    "unique_key",
+    "updated_at",
+    "check_cols",
+    "partition_by",
+    "cluster_by",
+    "event_time",
+    "merge_update_columns",
+    "merge_exclude_columns",
+)
+
+
+def own_uses(node: Node) -> Iterator[Use]:
+    """Contract, constraints, settings and descriptions: each word of them that may be a column."""
+    contract = node.config.get("contract")
+    is_enforced = isinstance(contract, Mapping) and bool(contract.get("enforced"))
+    for column in node.columns:
+        yield Use(
+            node.unique_id,
+            "contract" if is_enforced else "description",
+            node.unique_id,
+            column.name,
+            "contract" if is_enforced else "columns",
+            ("columns", column.name),
+            is_text=not is_enforced,
+        )
+    for key in SETTINGS:
+        for name in _once(words(_names(key, node.config.get(key)))):
+            yield Use(node.unique_id, "config", node.unique_id, name, key, ("config", key))
+    for name in node.config.get("column_types") or ():
+        yield Use(node.unique_id, "config", node.unique_id, str(name), "column_types")
+    for constraint in node.details.get("constraints") or ():
+        named = [*constraint["columns"], *words(constraint["expression"] or "")]
+        for name in _once(named):
+            role = f"constraint {constraint['type']}"
+            yield Use(node.unique_id, "constraint", node.unique_id, name, role, ("constraints",))
+
+
+def _names(key: str, value: Any) -> Any:
+    """BigQuery's partition_by is a mapping, of which only ``field`` names a column."""
+    if key == "partition_by" and isinstance(value, Mapping):
+        return value.get("field") or ""
+    return value
+
+
+def _once(names: Any) -> list[str]:
+    return list(dict.fromkeys(names))

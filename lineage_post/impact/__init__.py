@@ -1,0 +1,26 @@
+"""What a change of a column breaks, and what else depends on it."""
+
+from lineage_post.impact.answer import Analysis
+from lineage_post.impact.change import (
+    BreaksOn,
+    Change,
+    ChangeKind,
+    Dependent,
+    How,
+    Impact,
+    Possible,
+)
+from lineage_post.impact.domain import Domain, Moved
+
+__all__ = [
+    "Analysis",
+    "BreaksOn",
+    "Change",
+    "ChangeKind",
+    "Dependent",
+    "Domain",
+    "How",
+    "Impact",
+    "Moved",
+    "Possible",
+]

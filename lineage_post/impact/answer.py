@@ -1,0 +1,63 @@
+"""Answers for one project, which share what they find out about its readers."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from lineage_post.consumers import Places, Uses
+from lineage_post.consumers.yaml_places import Read
+from lineage_post.errors import SelectionError
+from lineage_post.graph import Column
+from lineage_post.impact.change import Change, ChangeKind, Impact
+from lineage_post.impact.domain import Domain, domain_of
+from lineage_post.impact.possible import possible_of
+from lineage_post.impact.simulate import Retracer
+from lineage_post.impact.walk import Walk
+from lineage_post.lineage import Lineage
+
+
+class Analysis:
+    """``Analysis(lineage, read).impact(change)``; ``read`` gives the text of a file by its
+    package and path, or None: lines are then counted in the SQL that the manifest has."""
+
+    def __init__(self, lineage: Lineage, read: Read = lambda package, path: None) -> None:
+        self.lineage = lineage
+        self.places = Places(lineage.project, read)
+
+    @cached_property
+    def uses(self) -> Uses:
+        return Uses(self.lineage)
+
+    @cached_property
+    def retracer(self) -> Retracer:
+        return Retracer(self.lineage)
+
+    def walk(self, column: Column) -> Walk:
+        """All that depends on a column, without the places."""
+        return Walk(self.lineage, self.uses, self.retracer, column)
+
+    def impact(self, change: Change) -> Impact:
+        """The dependents of a column, and what a change of it breaks.
+
+        Raises SelectionError for a new name that the node has already.
+        """
+        if change.kind is ChangeKind.RENAME:
+            self._check_name(change)
+        walk = self.walk((change.node, change.column))
+        passes = tuple(column for column in walk.named if column != walk.start)
+        dependents = tuple(walk.dependents(self.places))
+        mentions = tuple(walk.dependents(self.places, texts=True))
+        return Impact(change, dependents, possible_of(walk), passes, mentions)
+
+    def domain(self, node: str, column: str) -> Domain:
+        """What a new value in a column can move."""
+        return domain_of(self.lineage, node, column)
+
+    def _check_name(self, change: Change) -> None:
+        present = {name.casefold(): name for name in self.lineage.graph.columns(change.node)}
+        taken = present.get((change.to or "").casefold())
+        if taken is not None and taken != change.column:
+            raise SelectionError(
+                f"{change.node} has a column {taken!r} already",
+                hint="A rename needs a name that is free.",
+            )

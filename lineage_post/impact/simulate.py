@@ -1,0 +1,166 @@
+"""What a reader makes of a renamed column: its SQL is traced once more, with another name in it.
+
+No search for words and no guess: where the second trace resolves what the first did, a reader takes
+the column by a star, and hands the new name on; where it does not, the reader's SQL has the name.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from lineage_post.artifacts import Node
+from lineage_post.graph import Column
+from lineage_post.lineage import Lineage
+from lineage_post.lineage.task import Settings, Task, tasks_of
+from lineage_post.relations import Relations
+from lineage_post.schema import Columns, Learned, ProjectIndex
+from lineage_post.trace import trace
+from lineage_post.trace.dialects import dialect_of
+from lineage_post.trace.result import Trace, TraceEdge
+from lineage_post.vocabulary import State
+
+#: A name no project has, so that a verdict does not hang on the new name that was asked for.
+UNLIKELY = "lineage_post_renamed"
+#: Relation, column, field, the output's position, subtype: an edge, comparable between traces.
+Link = tuple[str, "str | None", str, "int | None", str]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a reader does with a column's name.
+
+    ``is_named``: its SQL has the name. ``named`` are its outputs that need it (None: its rows),
+    ``passes`` the outputs that take the column's name through a star.
+    """
+
+    is_named: bool
+    named: frozenset[str | None] = frozenset()
+    passes: frozenset[str] = frozenset()
+    is_known: bool = True
+
+
+#: Of a reader without SQL, or whose SQL cannot be read.
+UNTOLD = Verdict(False, is_known=False)
+
+
+class Retracer:
+    """Verdicts on the readers of a lineage: ``Retracer(lineage).verdict(reader, (node, name))``."""
+
+    def __init__(self, lineage: Lineage) -> None:
+        project = lineage.project
+        options = lineage.options
+        self.lineage = lineage
+        self.relations = Relations(project)
+        self.tasks = tasks_of(project, self.relations, {})
+        dialect = options.dialect or dialect_of(project.adapter_type)
+        self.settings = Settings(
+            dialect, "", False, options.masking_functions, commands=options.commands
+        )
+        inlined = {
+            ((cte.name,), cte.unique_id) for node in project.nodes.values() for cte in node.ctes
+        }
+        self.index = ProjectIndex(dialect, [*self.relations.names(), *sorted(inlined)])
+        self._verdicts: dict[tuple[str, Column], Verdict] = {}
+        self._before: dict[str, Trace] = {}
+
+    def verdict(self, reader: str, column: Column) -> Verdict:
+        """What the SQL of ``reader`` does with the column's name; not known without SQL."""
+        key = (reader, column)
+        if key not in self._verdicts:
+            task = self.tasks.get(reader) or self._test(self.lineage.project.nodes.get(reader))
+            self._verdicts[key] = self._judged(task, column) if task is not None else UNTOLD
+        return self._verdicts[key]
+
+    def _test(self, node: Node | None) -> Task | None:
+        """A data test, whose SQL reads like that of a model."""
+        if node is None or not node.compiled_code:
+            return None
+        stop_at = tuple(sorted((cte.name, cte.unique_id) for cte in node.ctes))
+        parents = tuple((self.relations.builder(p), p) for p in node.depends_on)
+        return Task(node.unique_id, node.compiled_code, stop_at, parents)
+
+    def _judged(self, task: Task, column: Column) -> Verdict:
+        key = self.relations.builder(column[0])
+        if task.unique_id not in self._before:
+            self._show(task, {})
+            self._before[task.unique_id] = self._trace(task)
+        before = self._before[task.unique_id]
+        self._show(task, {key: {column[1] or "": UNLIKELY}})
+        after = self._trace(task)
+        if before.state is State.UNKNOWN and not before.edges:
+            return UNTOLD
+        return _compared(before, after, (key, column[1]))
+
+    def _show(self, task: Task, renamed: Mapping[str, Mapping[str, str]]) -> None:
+        keys = {key for key, _ in (*task.parents, (task.unique_id, ""))}
+        for key in sorted(keys | {key for _, key in task.stop_at}):
+            self.index.show(key, self._columns(key, renamed.get(key, {})))
+
+    def _columns(self, key: str, renamed: Mapping[str, str]) -> Columns:
+        """The columns of a relation as its readers see them, some under another name. Those that
+        only readers speak of are among them, so that the list counts as complete."""
+        node = self.lineage.nodes.get(key)
+        columns = [c for c in (node.columns if node else ()) if c.name is not None]
+        names = {c.name: c.data_type for c in columns if c.is_column and c.name}
+        types = {renamed.get(name, name): data_type for name, data_type in names.items()}
+        is_open = not names or any(c.ordinal is None for c in columns)
+        return Columns(types, Learned.TRACED, complete=not is_open)
+
+    def _trace(self, task: Task) -> Trace:
+        return trace(
+            task.sql,
+            dialect=self.settings.dialect,
+            schema=self.index,
+            commands={**self.settings.commands, **task.commands},
+            stop_at=dict(task.stop_at),
+            expressions=False,
+        )
+
+
+def _compared(before: Trace, after: Trace, column: Column) -> Verdict:
+    names = [output.name for output in before.outputs]
+    later = [output.name for output in after.outputs]
+    then, now = Counter(_links(before, column)), Counter(_links(after, (column[0], UNLIKELY)))
+    if len(names) != len(later):
+        # A star that left the column out by its name gives one column more.
+        is_on = column[1] in names and column[1] not in later and UNLIKELY in later
+        passes = frozenset([column[1]] if is_on and column[1] else [])
+        lost = _by_name(before, after, column)
+        return Verdict(True, frozenset(lost), passes)
+    by_position = dict(enumerate(names, 1))
+    passes = frozenset(_handed_on(names, later))
+    lost = {by_position.get(link[3]) if link[3] else None for link in then - now}
+    is_named = bool(lost) or then != now or _unknowns(before) != _unknowns(after)
+    return Verdict(is_named, frozenset(lost), passes)
+
+
+def _handed_on(names: list[str], later: list[str]) -> Iterator[str]:
+    """The outputs that have another name now."""
+    for old, new in zip(names, later, strict=True):
+        if old != new and new.startswith(UNLIKELY):
+            yield old
+
+
+def _links(traced: Trace, column: Column) -> Iterator[Link]:
+    """The edges of a trace, the column in question under one name in every trace."""
+    for edge in traced.edges:
+        source = (edge.source.relation, edge.source.column)
+        relation, name = (column[0], UNLIKELY) if source == column else source
+        yield relation, name, edge.source.field or "", edge.to_ordinal, edge.subtype.value
+
+
+def _by_name(before: Trace, after: Trace, column: Column) -> set[str | None]:
+    """Outputs, or rows, that lost an edge from the column; positions do not match any more."""
+    then = {(e.to, e.subtype) for e in before.edges if _source(e) == column}
+    now = {(e.to, e.subtype) for e in after.edges if _source(e) == (column[0], UNLIKELY)}
+    return {to for to, _ in then - now if to != column[1]}
+
+
+def _source(edge: TraceEdge) -> Column:
+    return edge.source.relation, edge.source.column
+
+
+def _unknowns(traced: Trace) -> Counter[tuple[str | None, str]]:
+    return Counter((u.column, u.reason.value) for u in traced.unknowns)
