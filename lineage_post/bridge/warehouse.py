@@ -52,6 +52,13 @@ class Warehouse:
                 f"the models {', '.join(self.disabled)} are disabled",
                 hint="Enable them, or set `enabled: false` in the lineage_post vars",
             )
+        views = [t for t, relation in self.relations.items() if str(relation.type) == "view"]
+        if views:
+            raise LineageError(
+                f"{', '.join(views)} must be tables",
+                hint="Set `models: lineage_post: base: +materialized: incremental`"
+                " in dbt_project.yml and run dbt again",
+            )
         if self.missing:
             raise LineageError(
                 f"there is no table {', '.join(self.missing)}",

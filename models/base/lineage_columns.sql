@@ -5,14 +5,13 @@
         on_schema_change='append_new_columns'
     )
 }}
--- The hook appends the rows; this select only fixes the shape.
-select
-    cast(null as {{ dbt.type_string() }}) as fingerprint,
-    cast(null as {{ dbt.type_string() }}) as node,
-    cast(null as {{ dbt.type_string() }}) as column_name,
-    cast(null as {{ dbt.type_int() }}) as ordinal,
-    cast(null as {{ dbt.type_string() }}) as data_type,
-    cast(null as {{ dbt.type_string() }}) as state,
-    cast(null as {{ dbt.type_string() }}) as reason,
-    cast(null as {{ dbt.type_string() }}) as expression
-where 1 = 0
+{{ lineage_post.base_rows([
+    ('fingerprint', dbt.type_string()),
+    ('node', dbt.type_string()),
+    ('column_name', dbt.type_string()),
+    ('ordinal', dbt.type_int()),
+    ('data_type', dbt.type_string()),
+    ('state', dbt.type_string()),
+    ('reason', dbt.type_string()),
+    ('expression', dbt.type_string()),
+]) }}

@@ -5,18 +5,17 @@
         on_schema_change='append_new_columns'
     )
 }}
--- The hook appends the rows; this select only fixes the shape.
-select
-    cast(null as {{ dbt.type_string() }}) as fingerprint,
-    cast(null as {{ dbt.type_string() }}) as from_node,
-    cast(null as {{ dbt.type_string() }}) as from_column,
-    cast(null as {{ dbt.type_string() }}) as from_field,
-    cast(null as {{ dbt.type_string() }}) as to_node,
-    cast(null as {{ dbt.type_string() }}) as to_column,
-    cast(null as {{ dbt.type_string() }}) as type,
-    cast(null as {{ dbt.type_string() }}) as subtype,
-    cast(null as {{ dbt.type_boolean() }}) as masking,
-    cast(null as {{ dbt.type_string() }}) as certainty,
-    cast(null as {{ dbt.type_string() }}) as expression,
-    cast(null as {{ dbt.type_string() }}) as ops
-where 1 = 0
+{{ lineage_post.base_rows([
+    ('fingerprint', dbt.type_string()),
+    ('from_node', dbt.type_string()),
+    ('from_column', dbt.type_string()),
+    ('from_field', dbt.type_string()),
+    ('to_node', dbt.type_string()),
+    ('to_column', dbt.type_string()),
+    ('type', dbt.type_string()),
+    ('subtype', dbt.type_string()),
+    ('masking', dbt.type_boolean()),
+    ('certainty', dbt.type_string()),
+    ('expression', dbt.type_string()),
+    ('ops', dbt.type_string()),
+]) }}

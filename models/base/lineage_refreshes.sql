@@ -5,23 +5,22 @@
         on_schema_change='append_new_columns'
     )
 }}
--- The hook appends the rows; this select only fixes the shape.
-select
-    cast(null as {{ dbt.type_string() }}) as node,
-    cast(null as {{ dbt.type_string() }}) as run_id,
-    cast(null as {{ dbt.type_string() }}) as producer,
-    cast(null as {{ dbt.type_timestamp() }}) as refreshed_at,
-    cast(null as {{ dbt.type_timestamp() }}) as recorded_at,
-    cast(null as {{ dbt.type_string() }}) as status,
-    cast(null as {{ dbt.type_string() }}) as operation,
-    cast(null as {{ dbt.type_string() }}) as definition_version,
-    cast(null as {{ dbt.type_string() }}) as git_revision,
-    cast(null as {{ dbt.type_string() }}) as build_mode,
-    cast(null as {{ dbt.type_string() }}) as fingerprint,
-    cast(null as {{ dbt.type_string() }}) as last_known_fingerprint,
-    cast(null as {{ dbt.type_string() }}) as state,
-    cast(null as {{ dbt.type_string() }}) as reason,
-    cast(null as {{ dbt.type_string() }}) as inputs,
-    cast(null as {{ dbt.type_string() }}) as column_derivations,
-    cast(null as {{ dbt.type_string() }}) as trace_id
-where 1 = 0
+{{ lineage_post.base_rows([
+    ('node', dbt.type_string()),
+    ('run_id', dbt.type_string()),
+    ('producer', dbt.type_string()),
+    ('refreshed_at', dbt.type_timestamp()),
+    ('recorded_at', dbt.type_timestamp()),
+    ('status', dbt.type_string()),
+    ('operation', dbt.type_string()),
+    ('definition_version', dbt.type_string()),
+    ('git_revision', dbt.type_string()),
+    ('build_mode', dbt.type_string()),
+    ('fingerprint', dbt.type_string()),
+    ('last_known_fingerprint', dbt.type_string()),
+    ('state', dbt.type_string()),
+    ('reason', dbt.type_string()),
+    ('inputs', dbt.type_string()),
+    ('column_derivations', dbt.type_string()),
+    ('trace_id', dbt.type_string()),
+]) }}

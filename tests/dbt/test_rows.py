@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -314,6 +315,6 @@ def test_row_classes_have_the_columns_of_the_models() -> None:
     root = Path(__file__).parents[2] / "models" / "base"
     for table, row_class, _ in Rows().tables():
         sql = (root / f"{table}.sql").read_text()
-        listed = [line.split(" as ")[-1].strip(",") for line in sql.splitlines() if "cast(" in line]
+        listed = re.findall(r"\('(\w+)', dbt", sql)
         assert tuple(listed) == columns_of(row_class)
     assert values_of(node_row(MODEL, None))[0] == MODEL
