@@ -13,7 +13,7 @@ from lineage_post.provenance.connection import Connection, Row
 from lineage_post.provenance.expansion import Expander, Expansion
 from lineage_post.provenance.literals import agree, equals, same_row
 from lineage_post.provenance.plan import Plan
-from lineage_post.provenance.polynomial import Polynomial, Reader, Token, add, parse
+from lineage_post.provenance.polynomial import Polynomial, Reader, Token, add, in_order, parse
 from lineage_post.provenance.settings import Settings
 from lineage_post.provenance.witnesses import fetch
 
@@ -120,8 +120,9 @@ class Asker:
         polynomial = add(polynomials)
         self._add_witnesses(explained, expansion, polynomial)
         if settings.how:
-            explained.polynomial = polynomial
-            explained.gates = {str(t): p for t, p in sorted(expansion.gates.items(), key=_by_text)}
+            explained.polynomial = in_order(polynomial)
+            gates = sorted(expansion.gates.items(), key=_by_text)
+            explained.gates = {str(token): in_order(p) for token, p in gates}
             explained.terms = self._terms(expansion, polynomial)
         if settings.cells:
             explained.cells = self._cells(expander, annotated)
@@ -163,9 +164,9 @@ class Asker:
         for position, written in enumerate(self.plan.rewritten.names, 1):
             terms = expansion.terms.get((polynomial, position))
             if terms is not None and written in names:
-                claims.append(
-                    TermClaim(names[written], terms.function, terms.distinct, terms.terms)
-                )
+                pairs = [(value, in_order(p)) for value, p in terms.terms]
+                ordered = tuple(sorted(pairs, key=lambda pair: (str(pair[1]), str(pair[0]))))
+                claims.append(TermClaim(names[written], terms.function, terms.distinct, ordered))
         return tuple(claims)
 
     def _cells(self, expander: Expander, annotated: Sequence[Row]) -> tuple[CellClaim, ...]:

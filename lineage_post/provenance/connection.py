@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from sqlglot import exp
 
 from lineage_post.errors import LineageError
+from lineage_post.provenance.dialects import render
 
 Row = Sequence[Any]
 
@@ -44,7 +45,7 @@ class DuckDb:
     dialect: str = "duckdb"
 
     def rows(self, statement: exp.Expr) -> list[Row]:
-        sql = statement.sql(self.dialect)
+        sql = render(statement, self.dialect)
         timer = threading.Timer(self.timeout, self.raw.interrupt)
         timer.start()
         try:
@@ -70,7 +71,7 @@ class Postgres:
         self.raw.commit()
 
     def rows(self, statement: exp.Expr) -> list[Row]:
-        sql = statement.sql(self.dialect)
+        sql = render(statement, self.dialect)
         try:
             with self.raw.cursor() as cursor:
                 cursor.execute(sql)
@@ -90,7 +91,7 @@ class Adapter:
     dialect: str
 
     def rows(self, statement: exp.Expr) -> list[Row]:
-        sql = statement.sql(self.dialect)
+        sql = render(statement, self.dialect)
         try:
             return list(self.run(sql))
         except LineageError:

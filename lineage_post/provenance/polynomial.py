@@ -218,6 +218,15 @@ def tokens(polynomial: Polynomial) -> Iterator[Token]:
             stack.extend(reversed(node.factors))
 
 
+def in_order(polynomial: Polynomial) -> Polynomial:
+    """The same polynomial with its terms and factors in one order: the engine gives them in any."""
+    if isinstance(polynomial, Sum):
+        return Sum(tuple(sorted(map(in_order, polynomial.terms), key=str)))
+    if isinstance(polynomial, Product):
+        return Product(tuple(sorted(map(in_order, polynomial.factors), key=str)))
+    return polynomial
+
+
 def substitute(polynomial: Polynomial, of: Callable[[Token], Polynomial]) -> Polynomial:
     """``polynomial`` with each token replaced by what ``of`` gives for it."""
     if isinstance(polynomial, Token):

@@ -93,6 +93,9 @@ def prepare(sql: str, dialect: str, relations: Relations) -> Prepared:
     _rename_clashes(prepared)
     _qualify(prepared)
     _note_reads(prepared)
+    written = names_of(prepared.body)
+    if len(names) != len(written) or "*" in names:
+        prepared.names = tuple(written)
     return prepared
 
 

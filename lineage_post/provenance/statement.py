@@ -12,6 +12,7 @@ from sqlglot import exp
 from lineage_post.artifacts import Node
 from lineage_post.lineage import Lineage
 from lineage_post.provenance.building import aliased, column, derived, output
+from lineage_post.provenance.dialects import render
 from lineage_post.provenance.identity import FLOAT_TYPES
 from lineage_post.provenance.plan import matched
 from lineage_post.provenance.predicate import checked
@@ -39,7 +40,7 @@ def why_sql(
     key = key_of(node, relations, outputs)
     statement = _statement(node, rewritten, outputs, condition, key or _comparable(prepared))
     comments = [f"-- {line}" for line in _legend(prepared, rewritten, unique_id)]
-    return "\n".join([*comments, statement.sql(dialect, pretty=True, comments=False)])
+    return "\n".join([*comments, render(statement, dialect, pretty=True)])
 
 
 def _comparable(prepared: Prepared) -> tuple[str, ...]:

@@ -56,9 +56,7 @@ class Examined:
 
     def __post_init__(self) -> None:
         self.prepared = prepare(self.sql, "duckdb", tables(schema_of(self.connection)))
-        rewriter = Rewriter(
-            self.prepared, gating=self.gating, cells=self.cells, terms=self.terms
-        )
+        rewriter = Rewriter(self.prepared, gating=self.gating, cells=self.cells, terms=self.terms)
         self.rewritten = rewriter.rewrite()
         self.original = self.connection.execute(self.sql).fetchall()
         self.rows = DuckDb(self.connection).rows(self.rewritten.query)
@@ -109,9 +107,7 @@ class Examined:
                 table: {n for n in range(size) if chance.random() < 0.3}
                 for table, size in sizes.items()
             }
-            foretold = bag(
-                row for row, p in polynomials if self._survives(p, expansion, gone)
-            )
+            foretold = bag(row for row, p in polynomials if self._survives(p, expansion, gone))
             tests = {t: f"not in {_listed(ids)}" for t, ids in gone.items()}
             yield foretold == bag(self._run_on(tests))
 

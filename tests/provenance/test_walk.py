@@ -1,0 +1,174 @@
+"""Walking through stored tables to the sources, and what each step says of the stored row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from lineage_post.provenance.answer import Explained, Label
+from lineage_post.provenance.connection import DuckDb, QueryFailed
+from lineage_post.provenance.refusal import Refusal
+from lineage_post.provenance.settings import Settings
+from lineage_post.provenance.walk import Walker
+from tests.provenance.shop import Shop, shop
+
+TO_SOURCES = Settings(depth=None)
+
+
+@pytest.fixture
+def built() -> Iterator[Shop]:
+    made = shop()
+    yield made
+    made.connection.close()
+
+
+def ask(made: Shop, model: str, where: str, settings: Settings = TO_SOURCES) -> list[Explained]:
+    walker = Walker(made.lineage, DuckDb(made.connection), settings)
+    return walker.why(made.id_of(model), where)
+
+
+def sources_of(answer: Explained) -> set[tuple[str, str]]:
+    """The source rows an answer ends in, whatever lies between."""
+    found: set[tuple[str, str]] = set()
+    for witness in answer.witnesses:
+        if witness.why is not None:
+            found |= sources_of(witness.why)
+        else:
+            found.add((witness.relation, witness.token))
+    return found
+
+
+def below(answer: Explained, relation: str) -> list[Explained]:
+    """The answers for the witnesses of one relation, at any depth."""
+    found: list[Explained] = []
+    for witness in answer.witnesses:
+        if witness.why is not None:
+            found += [witness.why] if witness.relation.endswith(f".{relation}") else []
+            found += below(witness.why, relation)
+    return found
+
+
+@pytest.mark.parametrize("model", ["fct_orders", "by_customer", "snap_customers"])
+def test_stepwise_equals_inlining_on_a_rebuilt_project_for_every_row(
+    model: str, built: Shop
+) -> None:
+    stepwise = ask(built, model, "true")
+    inlined = ask(built, model, "true", replace(TO_SOURCES, as_of_now=model != "snap_customers"))
+    assert all(answer.label is Label.REPRODUCED for answer in stepwise)
+    assert sorted(map(sorted, map(sources_of, stepwise))) == sorted(
+        map(sorted, map(sources_of, inlined))
+    )
+
+
+def test_a_view_is_read_through_and_a_stored_table_is_a_step(built: Shop) -> None:
+    [answer] = ask(built, "by_customer", "customer_id = 10")
+    assert answer.counts == {"model.shop.fct_orders": 2}
+    assert sources_of(answer) == {
+        ("source.shop.raw.raw_orders", "raw_orders[0]"),
+        ("source.shop.raw.raw_orders", "raw_orders[1]"),
+        ("source.shop.raw.raw_customers", "raw_customers[0]"),
+    }
+
+
+def test_depth_says_how_many_steps_are_walked(built: Shop) -> None:
+    [answer] = ask(built, "by_customer", "customer_id = 10", Settings(depth=1))
+    assert all(witness.why is None for witness in answer.witnesses)
+
+
+def test_a_stale_incremental_row_is_found_where_inlining_finds_it_no_more(built: Shop) -> None:
+    built.run("update raw_orders set customer_id = 20 where order_id = 1")
+    built.run("delete from raw_orders where order_id = 2")
+    [answer] = ask(built, "by_customer", "customer_id = 10")
+    assert answer.label is Label.REPRODUCED
+    orders = {a.row["order_id"]: a for a in below(answer, "fct_orders")}
+    assert orders[1].label is Label.CHANGED
+    assert orders[1].changed == ("customer_id", "tier")
+    assert orders[2].label is Label.GONE
+    assert not ask(built, "by_customer", "customer_id = 10", replace(TO_SOURCES, as_of_now=True))
+
+
+def test_a_column_that_reads_the_clock_is_left_out_of_the_comparison(built: Shop) -> None:
+    [answer] = ask(built, "fct_orders", "order_id = 3")
+    assert answer.label is Label.REPRODUCED
+    assert any("clock" in note for note in answer.notes)
+
+
+def test_the_versions_of_a_snapshot_are_told_apart(built: Shop) -> None:
+    built.run("update raw_customers set tier = 'gold' where customer_id = 20")
+    built.run("update snap_customers set dbt_valid_to = date '2024-02-01' where customer_id = 20")
+    built.run("insert into snap_customers values (20, 'Bob', 'gold', date '2024-02-01', null)")
+    old, new = ask(built, "snap_customers", "customer_id = 20")
+    assert (old.row["tier"], old.label, old.changed) == ("new", Label.CHANGED, ("tier",))
+    assert (new.row["tier"], new.label) == ("gold", Label.REPRODUCED)
+    [answer] = ask(built, "top", "name = 'Bob'")
+    [step] = below(answer, "snap_customers")
+    assert step.row["tier"] == "gold"
+
+
+def test_a_python_model_is_a_leaf_and_not_the_end(built: Shop) -> None:
+    [answer] = ask(built, "top", "name = 'Ada'")
+    assert answer.label is Label.REPRODUCED
+    [leaf] = below(answer, "python_scores")
+    assert leaf.label is Label.REFUSED and "Python model" in (leaf.refusal or "")
+    assert len(sources_of(answer)) >= 3
+
+
+def test_a_python_model_that_is_asked_for_is_refused(built: Shop) -> None:
+    [answer] = ask(built, "python_scores", "customer_id = 10")
+    assert answer.label is Label.REFUSED
+
+
+def test_how_gives_the_polynomial_and_the_terms_of_aggregates(built: Shop) -> None:
+    [answer] = ask(built, "by_customer", "customer_id = 10", Settings(how=True))
+    assert str(answer.polynomial) == "@g1[10]"
+    assert {k: str(p) for k, p in answer.gates.items()} == {
+        "@g1[10]": "(fct_orders[1] + fct_orders[2])"
+    }
+    terms = {claim.column: claim for claim in answer.terms}
+    assert terms["amount"].function == "sum"
+    assert sorted(value for value, _ in terms["amount"].terms) == [10, 14]
+    assert answer.derivations == 2
+
+
+def test_cells_name_the_source_of_a_copied_value(built: Shop) -> None:
+    [answer] = ask(built, "fct_orders", "order_id = 3", Settings(cells=True))
+    claims = {claim.column: claim.sources for claim in answer.cells}
+    assert claims["tier"] == (("source.shop.raw.raw_customers", "raw_customers[1]", "tier"),)
+    assert "amount" not in claims
+
+
+def test_many_derivations_give_counts_a_sample_and_the_sql(built: Shop) -> None:
+    built.run("insert into raw_orders select 100 + i, 10, date '2024-01-01', 1 from range(50) t(i)")
+    built.build()
+    [answer] = ask(built, "by_customer", "customer_id = 10", Settings(most=20, sample=5))
+    assert answer.derivations == 52
+    assert answer.truncated and len(answer.witnesses) == 5 and answer.sql
+    [everything] = ask(built, "by_customer", "customer_id = 10", Settings(most=None))
+    assert len(everything.witnesses) == 52 and not everything.truncated
+    [counted] = ask(built, "by_customer", "customer_id = 10", Settings(counts_only=True))
+    assert counted.counts == {"model.shop.fct_orders": 52} and not counted.witnesses
+
+
+def test_no_row_gives_no_answer(built: Shop) -> None:
+    assert ask(built, "fct_orders", "order_id = 99") == []
+
+
+def test_a_bad_condition_is_refused(built: Shop) -> None:
+    with pytest.raises(Refusal):
+        ask(built, "fct_orders", "order_id in (select 1)")
+
+
+def test_nothing_is_created(built: Shop) -> None:
+    before = built.run("select table_name from information_schema.tables order by 1")
+    ask(built, "top", "true", replace(TO_SOURCES, how=True, cells=True))
+    assert built.run("select table_name from information_schema.tables order by 1") == before
+
+
+def test_a_query_that_takes_too_long_is_stopped(built: Shop) -> None:
+    from sqlglot import parse_one
+
+    slow = DuckDb(built.connection, timeout=0.2)
+    with pytest.raises(QueryFailed):
+        slow.rows(parse_one("select sum(a.i * b.i) from range(100000) a(i), range(100000) b(i)"))
