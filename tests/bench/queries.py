@@ -1,6 +1,6 @@
 """The cost of one query: the parse alone, the parse with all edges, and sqlglot's own lineage.
 
-Some queries are run by each contender in turn, several times, and the least CPU time of each counts:
+Some queries are run by each contender in turn, several times, and the least CPU time counts:
 what else the machine does then weighs on all of them alike. Python's collector is on throughout, so
 that each pays for the garbage it makes.
 """
