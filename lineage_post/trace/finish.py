@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lineage_post.trace.influences import ANY_KIND, COPY, influences, ways_of, whole
+from lineage_post.trace.influences import influences, whole
 from lineage_post.trace.ops import IDENTITY_OP, Applied, Operations
-from lineage_post.trace.provenance import IDENTITY, KINDS, SUBTYPES
+from lineage_post.trace.provenance import IDENTITY, SUBTYPES
 from lineage_post.trace.relation import AnyStep, Arms, Relation, Rows, Step
-from lineage_post.trace.result import ColumnRef, Op, Output, Trace, TraceEdge, Unknown
+from lineage_post.trace.result import Op, Output, Trace, TraceEdge, Unknown
 from lineage_post.trace.sources import unique_names
 from lineage_post.trace.sources_table import Missing
 from lineage_post.trace.text import Texts
 from lineage_post.trace.tracer import Tracer
-from lineage_post.vocabulary import Certainty, Reason, State, Subtype
+from lineage_post.vocabulary import Certainty, Reason, State
 
 EXACT, ASSUMED = Certainty.EXACT, Certainty.ASSUMED
 _IDENTITY_OPS: tuple[Op, ...] = (IDENTITY_OP,)
+_NO_OPS: tuple[Op, ...] = ()
 
 
 class Finisher:
@@ -31,51 +32,29 @@ class Finisher:
 
     def output(self, ordinal: int, name: str, x: int, step: AnyStep) -> Output:
         """An output column; its edges and unknowns are noted."""
-        text = None if self._texts is None or step is None else self._texts.of(step)
-        if self._sources.has_others:
-            return self._output_with_others(ordinal, name, x, step, text)
-        applied = None if step is None else self._operations.of(step)
-        is_of_arms = step.__class__ is Arms and text is not None
-        edges, table = self.edges, self._sources.table
-        while x:
-            at = ((x & -x).bit_length() - 1) // KINDS * KINDS
-            kinds = (x >> at) & ANY_KIND
-            x ^= kinds << at
-            ref: ColumnRef = table[at // KINDS]  # type: ignore[assignment]
-            if kinds == COPY:
-                edges.append(
-                    TraceEdge(
-                        ref, name, ordinal, Subtype.IDENTITY, False, EXACT, None, _IDENTITY_OPS
-                    )
-                )
-                continue
-            for kind, window in ways_of(kinds, at):
-                ops = _IDENTITY_OPS if kind == IDENTITY else _ops(applied, window)
-                shown = self._texts.of(step, window) if is_of_arms and self._texts else text
-                shown = None if kind == IDENTITY else shown
-                edges.append(
-                    TraceEdge(ref, name, ordinal, SUBTYPES[kind], False, EXACT, shown, ops)
-                )
-        return Output(ordinal, name, State.KNOWN, None, text)
-
-    def _output_with_others(
-        self, ordinal: int, name: str, x: int, step: AnyStep, text: str | None
-    ) -> Output:
-        """The same where columns are masked, assumed or missing."""
         ways, missing = influences(self._sources, x)
-        applied = None if step is None else self._operations.of(step)
+        text = None
+        applied: Sequence[Applied] = ()
+        is_of_arms = False
+        if step is not None:
+            applied = self._operations.of(step)
+            if self._texts is not None:
+                text = self._texts.of(step)
+                is_of_arms = step.__class__ is Arms
         for ref, kind, is_masked, is_assumed, window in ways:
-            shown = text
+            shown, ops = text, _IDENTITY_OPS
             if kind == IDENTITY:
-                shown, ops = None, _IDENTITY_OPS
+                shown = None
             else:
                 ops = _ops(applied, window)
-                if step.__class__ is Arms and self._texts is not None:
+                if is_of_arms and self._texts is not None:
                     shown = self._texts.of(step, window)
-            certainty = ASSUMED if is_assumed else EXACT
             self.edges.append(
-                TraceEdge(ref, name, ordinal, SUBTYPES[kind], is_masked, certainty, shown, ops)
-            )
+                TraceEdge(
+                    ref, name, ordinal, SUBTYPES[kind], is_masked,
+                    ASSUMED if is_assumed else EXACT, shown, ops,
+                )
+            )  # fmt: skip
         if not missing:
             return Output(ordinal, name, State.KNOWN, None, text)
         state, reason = self._state(name, missing, has_edges=bool(ways))
@@ -85,14 +64,20 @@ class Finisher:
         """The dataset-level edges and unknowns."""
         ways, missing = influences(self._sources, relation.rows)
         steps = _predicates(relation.rows_of)
+        operations, texts = self._operations, self._texts
         for ref, kind, is_masked, is_assumed, window in ways:
+            text, ops = None, _NO_OPS
             step = _deciding(steps, window)
-            text = self._texts.of(step) if self._texts is not None and step is not None else None
-            ops = _ops(self._operations.of(step), whole(window)) if step is not None else ()
-            certainty = ASSUMED if is_assumed else EXACT
+            if step is not None:
+                text = None if texts is None else texts.of(step)
+                if step.end > step.start:
+                    ops = _ops(operations.of(step), whole(window))
             self.edges.append(
-                TraceEdge(ref, None, None, SUBTYPES[kind], is_masked, certainty, text, ops)
-            )
+                TraceEdge(
+                    ref, None, None, SUBTYPES[kind], is_masked,
+                    ASSUMED if is_assumed else EXACT, text, ops,
+                )
+            )  # fmt: skip
         for m in missing:
             if m.is_listed:
                 self.unknowns[Unknown(None, m.reason, m.detail)] = None
@@ -115,7 +100,7 @@ class Finisher:
         return (State.PARTIAL if is_partial else State.UNKNOWN), missing[0].reason
 
 
-def _ops(applied: Sequence[Applied] | None, window: int) -> tuple[Op, ...]:
+def _ops(applied: Sequence[Applied], window: int) -> tuple[Op, ...]:
     if not applied:
         return ()
     if len(applied) == 1:

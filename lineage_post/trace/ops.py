@@ -8,7 +8,7 @@ from typing import Any
 from sqlglot import exp
 
 from lineage_post.trace.provenance import collapsed
-from lineage_post.trace.relation import AnyStep, Arms, Step
+from lineage_post.trace.relation import Arms, Step
 from lineage_post.trace.result import Op
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import OpKind
@@ -63,38 +63,42 @@ class Operations:
         #: Steps that are being worked out: a recursion refers to itself.
         self._open: set[int] = set()
 
-    def of(self, step: AnyStep) -> list[Applied]:
+    def of(self, step: Step | Arms) -> list[Applied]:
         """The operations on the way to a column, in the order they are applied."""
-        if step is None:
-            return []
         known = self._known.get(id(step))
-        return self._worked_out(step) if known is None else known
+        if known is not None:
+            return known
+        below = self._below(step)
+        if below:
+            self._work_out(below)
+        return self._kept(step)
 
-    def _worked_out(self, step: AnyStep) -> list[Applied]:
-        """Works out a step and all it stands on, deepest first; chains may be long."""
-        waiting = [step]
+    def _kept(self, step: Step | Arms) -> list[Applied]:
+        found = self._arms(step) if isinstance(step, Arms) else self._logged(step)
+        self._known[id(step)] = found
+        return found
+
+    def _work_out(self, waiting: list[Step | Arms]) -> None:
+        """Works out steps and all they stand on, deepest first; chains may be long."""
+        self._open.update(map(id, waiting))
         while waiting:
             current = waiting[-1]
-            if current is None or id(current) in self._known:
+            if id(current) in self._known:
                 waiting.pop()
                 continue
-            missing = [s for s in self._below(current) if s is not None and id(s) not in self._open]
+            missing = [s for s in self._below(current) if id(s) not in self._open]
             if missing:
                 self._open.update(map(id, missing))
                 waiting.extend(missing)
                 continue
-            arms = current.__class__ is Arms
-            self._known[id(current)] = (
-                self._arms(current) if arms else self._logged(current)  # type: ignore[arg-type]
-            )
+            self._kept(current)
             waiting.pop()
-        return self._known[id(step)]
 
-    def _below(self, step: Step | Arms) -> list[AnyStep]:
+    def _below(self, step: Step | Arms) -> list[Step | Arms]:
         """The steps that a step refers to and that are not worked out yet."""
         known = self._known
         if isinstance(step, Arms):
-            return [arm for arm in step.steps if id(arm) not in known]
+            return [arm for arm in step.steps if arm is not None and id(arm) not in known]
         log = self._tracer.log
         found = []
         for n in range(step.start, step.end):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from lineage_post.trace.frame import Frame
     from lineage_post.trace.opens import Open
     from lineage_post.trace.shapes import Shape
-    from lineage_post.trace.tracer import Tracer
+    from lineage_post.trace.sources_table import Sources
 
 
 class Step:
@@ -132,9 +132,9 @@ class Relation:
 class Table(Relation):
     """A relation of the schema; a column becomes a source when it is first used."""
 
-    __slots__ = ("entry", "tracer")
+    __slots__ = ("entry", "sources")
 
-    def __init__(self, tracer: Tracer, entry: Entry, open_: Open | None) -> None:
+    def __init__(self, sources: Sources, entry: Entry, open_: Open | None) -> None:
         self.names = entry.names
         self.provenances = [0] * len(entry.types)
         self.steps = [None] * len(entry.types)
@@ -143,7 +143,7 @@ class Table(Relation):
         self.open = open_
         self.shapes = None
         self.entry = entry
-        self.tracer = tracer
+        self.sources = sources
 
     def at(self, i: int) -> int:
         return self.provenances[i] or self._intern(i)
@@ -152,6 +152,6 @@ class Table(Relation):
         return [x or self._intern(i) for i, x in enumerate(self.provenances)]
 
     def _intern(self, i: int) -> int:
-        x = self.tracer.sources.add(self.entry.key, self.names.spellings[i])
+        x = self.sources.add(self.entry.key, self.names.spellings[i])
         self.provenances[i] = x
         return x

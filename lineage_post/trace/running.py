@@ -77,3 +77,5 @@ def trace_node(node: Any, t: Tracer, *, has_expressions: bool) -> Trace:
         return failed(Reason.TOO_COMPLEX, "the statement is nested too deeply", t.reads)
     except Unsupported as error:
         return failed(Reason.UNSUPPORTED_SYNTAX, str(error), t.reads)
+    finally:
+        t.cut_loose()

@@ -31,6 +31,7 @@ def select(t: Tracer, node: Any, env: Env, outer: Frame | None) -> Relation:
     t.spend()
     a = node.args
     f = Frame(outer, env)
+    t.frames.append(f)
     _read_from(t, a, f)
     windows = a.get("windows")
     if windows:

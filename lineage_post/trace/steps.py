@@ -138,11 +138,8 @@ def _annotations(t: Tracer, x: int) -> tuple[tuple[Annotation, ...], tuple[str, 
     found, missing = influences(t.sources, x)
     annotations = tuple(
         Annotation(
-            i.ref,
-            SUBTYPES[i.kind],
-            i.is_masked,
-            Certainty.ASSUMED if i.is_assumed else Certainty.EXACT,
+            ref, SUBTYPES[kind], is_masked, Certainty.ASSUMED if is_assumed else Certainty.EXACT
         )
-        for i in found
+        for ref, kind, is_masked, is_assumed, _ in found
     )
     return annotations, tuple(m.detail for m in missing)

@@ -50,7 +50,8 @@ class Tracer:
     """
 
     __slots__ = (
-        "commands", "cte_depth", "expanding", "hooks", "key", "log", "masking", "masking_types",
+        "commands", "cte_depth", "expanding", "frames", "hooks",
+        "key", "log", "masking", "masking_types",
         "opens", "query", "reads", "recorder", "rules", "schema", "sources", "spell", "spent",
         "step", "stop_at", "tables", "tokens", "warnings",
     )  # fmt: skip
@@ -90,6 +91,14 @@ class Tracer:
         self.recorder: Recorder | None = None
         self.spent = 0
         self.cte_depth = 0
+        #: The frames of the statement, which are cut loose when its trace is made.
+        self.frames: list[Frame] = []
+
+    def cut_loose(self) -> None:
+        """Breaks the cycles of frames and steps, so that all is freed at once, not by the
+        collector."""
+        for frame in self.frames:
+            frame.steps = []
 
     def spend(self, steps: int = 1) -> None:
         """Counts work. Raises TooComplex beyond the limit."""
@@ -113,7 +122,7 @@ class Tracer:
             if entry is None:
                 return self.open_relation(key)
             open_ = None if entry.is_complete else self.open_table(key)
-            found = self.tables[key] = Table(self, entry, open_)
+            found = self.tables[key] = Table(self.sources, entry, open_)
         return found
 
     def open_relation(self, label: str) -> Relation:
@@ -131,7 +140,7 @@ class Tracer:
         """Records that ``node``, evaluated to ``x``, decides rows of ``frame`` as ``kind``."""
         if x:
             y = collapsed(x, kind)
-            frame.decide(y, Step(node, frame, start, len(self.log), y, kind=kind))
+            frame.decide(y, Step(node, None, start, len(self.log), y, kind=kind))
 
     def shape(self, relation: Relation, i: int) -> Shape | None:
         """The struct shape of a column, where it has one that is known."""
