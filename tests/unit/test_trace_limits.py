@@ -1,0 +1,97 @@
+"""Text that is deep, long, hostile or wrong: a result or an unknown, never an exception."""
+
+from __future__ import annotations
+
+import pytest
+
+from lineage_post.errors import OptionError
+from lineage_post.trace import trace, trace_script
+from lineage_post.trace.limits import BARE_JOIN_LIMIT, NESTING_LIMIT
+from lineage_post.vocabulary import Reason, State
+
+COLUMNS = {f"a{i}": "int" for i in range(5)}
+DEEP = 5_000
+TOO_DEEP = {
+    "parentheses": "select " + "(" * DEEP + "a0" + ")" * DEEP + " from t",
+    "functions": "select " + "abs(" * DEEP + "a0" + ")" * DEEP + " from t",
+    "case": "select " + "case when a0 > 1 then a1 else " * DEEP + "0" + " end" * DEEP + " from t",
+    "derived tables": "select * from " + "(select * from " * DEEP + "t" + ")" * DEEP,
+    "negations": "select " + "not " * DEEP + "a0 from t",
+    "brackets": "select " + "[" * DEEP + "a0" + "]" * DEEP + " from t",
+    "subscripts": "select a0" + "[1]" * DEEP + " from t",
+    "lambdas": "select f(" + "x -> " * DEEP + "a0) from t",
+    "joins without a condition": "select 1 from t t0"
+    + "".join(f" left join t t{i}" for i in range(1, 60)),
+}
+LONG = {
+    "concatenations": "select " + " || ".join(f"a{i % 5}" for i in range(3_000)) + " as x from t",
+    "conditions": "select a0 from t where " + " and ".join(f"a{i % 5} > {i}" for i in range(3_000)),
+    "union of 200 arms": " union all ".join(["select a0, a1 from t"] * 200),
+    "chain of 200 ctes": "with c0 as (select * from t)"
+    + "".join(f", c{i} as (select *, a0 + 1 as b{i} from c{i - 1})" for i in range(1, 200))
+    + " select * from c199",
+    "5,000 lines": "select\n"
+    + ",\n".join(f"a{i % 5} + {i} as c{i}" for i in range(5_000))
+    + " from t",
+    "aliases that build on aliases": "select a0 + 1 as b0"
+    + "".join(f", b{i} + 1 as b{i + 1}" for i in range(500))
+    + " from t",
+}
+HOSTILE = [
+    "", ";", "select", "select from", "with", "select * from", "))))((((", "\x00\x01\x02", "'",
+    '"', "/*", "select 'unterminated", "{{ ref('x') }}", "select 1 as \"<svg onload=alert(1)>\"",
+    "select \U0001f600 from \U0001f4a9", "drop table students; --", "select $$ from t",
+    "insert into", "merge into t using", "create table", "x" * 100_000, "select a0 from t where",
+    "case else 'u' end", "select * from (", "update t set", "delete", "explain select 1",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TOO_DEEP)
+def test_what_would_crash_or_stall_the_parser_is_too_complex(name: str) -> None:
+    found = trace(TOO_DEEP[name], dialect="duckdb", schema={"t": COLUMNS})
+    assert (found.state, found.reason) == (State.UNKNOWN, Reason.TOO_COMPLEX)
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_what_is_only_long_is_traced(name: str) -> None:
+    found = trace(LONG[name], dialect="duckdb", schema={"t": COLUMNS})
+    assert found.state is State.KNOWN
+    assert found.edges
+
+
+def test_thirty_natural_full_joins_are_traced() -> None:
+    schema = {f"t{i}": {"id": "int", f"v{i}": "int"} for i in range(30)}
+    joins = "".join(f" natural full outer join t{i}" for i in range(1, 30))
+    found = trace(f"select * from t0{joins}", dialect="duckdb", schema=schema)
+    assert found.state is State.KNOWN
+    assert len([e for e in found.edges if e.to == "id"]) == 30
+
+
+def test_a_table_of_a_thousand_columns_is_traced() -> None:
+    schema = {"wide": {f"c{i}": "int" for i in range(1_000)}}
+    found = trace("select a.*, b.c1 as d from wide a join wide b using (c0)", dialect="duckdb",
+                  schema=schema)  # fmt: skip
+    assert len(found.outputs) == 1_001
+
+
+@pytest.mark.parametrize("sql", HOSTILE, ids=range(len(HOSTILE)))
+@pytest.mark.parametrize("dialect", ["duckdb", "snowflake", "bigquery", "tsql", None])
+def test_hostile_text_raises_nothing(sql: str, dialect: str | None) -> None:
+    assert trace_script(sql, dialect=dialect, schema={"t": COLUMNS})
+
+
+def test_a_wrong_dialect_is_the_users_fault() -> None:
+    with pytest.raises(OptionError):
+        trace("select 1", dialect="klingon", schema={})
+
+
+def test_nesting_up_to_the_limit_is_traced() -> None:
+    depth = NESTING_LIMIT - 20
+    sql = "select " + "abs(" * depth + "a0" + ")" * depth + " as x from t"
+    assert trace(sql, dialect="duckdb", schema={"t": COLUMNS}).state is State.KNOWN
+
+
+def test_joins_without_a_condition_up_to_the_limit_are_traced() -> None:
+    joins = "".join(f" join t t{i}" for i in range(BARE_JOIN_LIMIT - 2))
+    found = trace(f"select t.a0 from t{joins}", dialect="duckdb", schema={"t": COLUMNS})
+    assert found.state is State.KNOWN
