@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,23 +15,16 @@ from tests.oracle.kinds import Kind, literal
 #: together in rows), "order", ("order", position), ("fresh", position): a new value came
 #: out as it went in.
 Observable = int | str | tuple[str, int]
-#: Whether claims explain that a variant's observable moves with a unit.
-Explains = Callable[[str, Unit, Observable], bool]
-
-
-def nothing_is_explained(variant: str, unit: Unit, observable: Observable) -> bool:
-    """Takes no claim for granted."""
-    return False
 
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """Two databases that differ in one column only, and the two results."""
+    """Two databases that differ in one column only (or in few), and the two results."""
 
     sql: str
     data: Mapping[str, Rows]
-    unit: Unit
-    changed: Rows
+    units: tuple[Unit, ...]
+    changed: Mapping[str, Rows]
     before: Result
     after: Result
     schema: Mapping[str, Mapping[str, Kind]]
@@ -41,12 +34,10 @@ class Witness:
         lines = []
         for table, rows in self.data.items():
             lines += _table_script(table, rows, self.schema[table])
-        lines += [
-            f"{self.sql};",
-            f"-- gives {self.before.rows[:8]}",
-            f"-- with {self.unit} changed:",
-        ]
-        lines += _table_script(self.unit.table, self.changed, self.schema[self.unit.table])
+        names = ", ".join(map(str, self.units))
+        lines += [f"{self.sql};", f"-- gives {self.before.rows[:8]}", f"-- {names} changed:"]
+        for table, rows in self.changed.items():
+            lines += _table_script(table, rows, self.schema[table])
         return "\n".join([*lines, f"{self.sql};", f"-- gives {self.after.rows[:8]}"])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import sqlglot
 from sqlglot import exp
@@ -14,7 +14,9 @@ from tests.oracle.claims import Claims
 from tests.oracle.database import Database, QueryFailed, Result, Rows
 from tests.oracle.hints import Hints, hints_of
 from tests.oracle.kinds import Kind, kind_of
-from tests.oracle.observation import Explains, Observation, nothing_is_explained
+from tests.oracle.loaded import Loaded
+from tests.oracle.observation import Observation
+from tests.oracle.screening import Explains, Screening
 from tests.oracle.trial import Trial
 from tests.oracle.using import using_as_on
 from tests.oracle.values import Profile, draw
@@ -35,24 +37,15 @@ def schema_of(schema: Mapping[str, Mapping[str, str]], dialect: str = "duckdb") 
 
 
 class Observer:
-    """Observes one query; ``observe`` may be called again to look longer.
+    """Observes one query; may be asked again to look longer.
 
-    What ``explains`` says is explained is kept as it was first seen; all else only if it holds
-    still under shuffles. Raises QueryFailed if the query does not run.
+    Raises QueryFailed if the query does not run.
     """
 
-    def __init__(
-        self,
-        sql: str,
-        database: Database,
-        *,
-        seed: int = 0,
-        explains: Explains = nothing_is_explained,
-    ) -> None:
+    def __init__(self, sql: str, database: Database, *, seed: int = 0) -> None:
         self.sql = sql
         self.database = database
         self.random = random.Random(seed)
-        self.explains = explains
         self.seen = Observation()
         self.hints = Hints()
         self.free: Variant | None = None
@@ -147,29 +140,46 @@ class Observer:
         self.seen.units += claimed
 
     def observe(self, trials: int, *, only: Collection[Unit] | None = None) -> Observation:
-        """Makes so many databases, and changes every column (or ``only`` some) in each."""
+        """Makes so many databases, and changes every column (or ``only`` some) alone in each."""
+        for loaded in self._databases(trials):
+            trial = Trial(loaded, self.hints, self.seen)
+            units = [unit for unit in self.seen.units if only is None or unit in only]
+            trial.look(units, Variant(self.sql, frozenset()), self.free, self._next_bare())
+            if only is None:
+                self._watch_rest(trial)
+        return self.seen
+
+    def screen(self, trials: int, explains: Explains) -> Observation:
+        """Makes so many databases, and changes what no claim explains at once in each."""
+        units = [*self.seen.units, *self._rest]
+        for loaded in self._databases(trials):
+            screening = Screening(loaded, self.hints, self.seen, explains)
+            screening.look(units, Variant(self.sql, frozenset()), self.free, self._next_bare())
+        return self.seen
+
+    def _databases(self, trials: int) -> Iterator[Loaded]:
         for _ in range(trials):
             found = self._hitting_data()
             if found is None:
                 self.seen.counts["no data"] += 1
                 continue
-            data, profile, versions, base = found
-            self.seen.counts["hit" if base.rows else "empty"] += 1
-            trial = Trial(self, data, profile, versions)
-            trial.look([unit for unit in self.seen.units if only is None or unit in only], base)
-            if only is None:
-                self._watch_rest(trial, base)
-        return self.seen
+            loaded, result = found
+            self.seen.counts["hit" if result.rows else "empty"] += 1
+            yield loaded
 
-    def _watch_rest(self, trial: Trial, base: Result) -> None:
+    def _next_bare(self) -> Variant | None:
+        self.seen.counts["trials"] += 1
+        return self.bare[self.seen.counts["trials"] % len(self.bare)] if self.bare else None
+
+    def _watch_rest(self, trial: Trial) -> None:
         """Columns that the text does not name: looked at together until one of them matters."""
         for table in sorted({unit.table for unit in self._rest}):
             group = [unit for unit in self._rest if unit.table == table]
-            if trial.moves_together(group, base):
+            if trial.moves_together(group, self.sql):
                 self._rest = [unit for unit in self._rest if unit.table != table]
                 self.seen.units += group
 
-    def _hitting_data(self) -> tuple[dict[str, Rows], Profile, dict[str, int], Result] | None:
+    def _hitting_data(self) -> tuple[Loaded, Result] | None:
         """Data on which the query gives rows, if that is found soon."""
         last = None
         for attempt in range(_ATTEMPTS):
@@ -177,10 +187,11 @@ class Observer:
             data = self._data(profile)
             try:
                 versions = self._load_base(data)
-                last = data, profile, versions, self.database.run(self.sql, versions)
+                result = self.database.run(self.sql, versions)
             except QueryFailed:
                 continue
-            if any(value is not None for row in last[3].rows for value in row):
+            last = Loaded(self.database, data, versions, profile, self.random), result
+            if any(value is not None for row in result.rows for value in row):
                 break
         return last
 

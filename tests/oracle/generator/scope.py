@@ -50,6 +50,7 @@ class Dice:
     draw: Callable[[Any], Any]
     tables: Mapping[str, Columns]
     depth: int = 0
+    most: int = 3
     _aliases: int = 0
     ctes: dict[str, Columns] = field(default_factory=dict)
 
@@ -73,4 +74,4 @@ class Dice:
 
     @property
     def is_deep(self) -> bool:
-        return self.depth >= 3
+        return self.depth >= self.most
