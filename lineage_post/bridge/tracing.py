@@ -51,7 +51,8 @@ class LiveTracer:
         self.project = self.project.with_compiled({} if is_sample else codes)
         missing = [n for n in sorted(wanted) if is_sample or not self._code(n)]
         self.project = compiler.compile(self.project, missing)
-        self.catalog.update(self._columns(self._inputs(wanted) - built, wanted))
+        unread = {n for n in wanted if self.project.nodes[n].language != "sql"}
+        self.catalog.update(self._columns((self._inputs(wanted) - built) | unread, wanted))
         return self._trace(wanted | self._unbuilt(wanted) | self._consumers(built))
 
     def trace_exposed(self) -> Lineage | None:
@@ -157,15 +158,17 @@ class LiveTracer:
         return {n.unique_id for n in built if n.unique_id not in read}
 
     def _columns(self, unique_ids: set[str], readers: set[str]) -> dict[str, CatalogTable]:
-        """Columns of relations that are read and not traced.
+        """Columns of relations that are read and not traced, and of those that Python made.
 
         The warehouse is asked for what it was never asked for, and for what a star reads, since
         that is where a column that came since would be missed.
         """
-        asked = {n for n in unique_ids if not self.project.nodes[n].is_ephemeral}
+        nodes = self.project.nodes
+        asked = {n for n in unique_ids if not nodes[n].is_ephemeral}
         remembered = self._remembered()
         starred = self._read_by_star(readers)
-        fresh = sorted(n for n in asked if n in starred or n not in remembered)
+        made = {n for n in asked & readers if nodes[n].language != "sql"}
+        fresh = sorted(n for n in asked if n in starred | made or n not in remembered)
         found = {n: remembered[n] for n in asked if n in remembered}
         if fresh:
             objects = [self._object(n) for n in fresh]
