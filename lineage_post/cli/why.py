@@ -209,9 +209,8 @@ class _Shown:
         for term in answer.terms:
             function = f"{term.function}{' distinct' if term.distinct else ''}"
             parts = " + ".join(f"{value} * {p}" for value, p in term.terms)
-            console.say(
-                f"  [bold]{console.marked(f'{term.column} = {function}')}[/] of {console.marked(parts)}"
-            )
+            named = console.marked(f"{term.column} = {function}")
+            console.say(f"  [bold]{named}[/] of {console.marked(parts)}")
         if answer.cells:
             table = Table(box=None, pad_edge=False, header_style="quiet")
             for heading in ("column", "copied from", "cell"):

@@ -2,7 +2,7 @@
 
 exists (select 1 from b where b.k = a.k)  -> coalesce((select plus(b._p) from b where ...), one)
 x or exists (...)                         -> (case when x then one else zero end
-                                              + case when exists (...) then <its rows> else zero end)
+                                              + case when exists then <its rows> else zero end)
 not exists (...)                          -> nothing, and a note
 exists (select 1 from b)                  -> a gate: the same for every row
 x in (select y from b)                    -> a gate per value of x
@@ -168,7 +168,7 @@ def inline(
     query: exp.Expr,
     tests: list[tuple[type[exp.Expr], exp.Expr]] | None = None,
 ) -> exp.Expr:
-    """``(select plus(_p) from query)``; ``tests`` compare values of the outer row with its outputs."""
+    """``(select plus(_p) from query)``; ``tests`` compare outer values with its outputs."""
     from lineage_post.provenance import sources
 
     tests = tests or []

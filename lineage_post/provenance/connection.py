@@ -1,4 +1,4 @@
-"""A connection that only reads: DuckDB by its file, Postgres by a driver's connection, dbt's adapter.
+"""A connection that only reads: DuckDB by its file, Postgres by its driver, dbt's adapter.
 
 Nothing is created in the warehouse; every statement has a time limit and a row limit.
 """

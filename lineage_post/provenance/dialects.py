@@ -1,9 +1,9 @@
 """The pieces of SQL that warehouses spell differently, put right before a statement is written.
 
-| piece                 | where it differs                                                          |
-|-----------------------|---------------------------------------------------------------------------|
-| joining texts         | ``listagg`` needs ``within group`` on Trino; Spark joins a collected list |
-| null-safe equality    | Redshift has none                                                         |
+| piece              | where it differs                           |
+|--------------------|--------------------------------------------|
+| joining texts      | Spark and Databricks join a collected list |
+| null-safe equality | Redshift has none                          |
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Expands the gates that a row's polynomial reaches, by side queries, until only source rows are left."""
+"""Opens the gates that a row's polynomial reaches, by side queries, down to source rows."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class GateKind(Word):
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """An aggregate output of a gated query: the value each row brings to it is in ``_v<output>``."""
+    """An aggregate output of a gated query; the value each row brings is in ``_v<output>``."""
 
     output: int
     function: str
@@ -42,7 +42,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """``sides`` are queries with the columns ``_k1``..., ``_p`` (and ``_pos``, ``_c1``..., ``_v1``...).
+    """``sides`` are queries with columns ``_k1``..., ``_p`` (and ``_pos``, ``_c1``..., ``_v1``...).
 
     The gate's polynomial is the product over its sides of the sum of the rows a token matches.
     ``types`` are those of the key parts, None where unknown.

@@ -121,7 +121,7 @@ def _regrouped(select: exp.Select) -> exp.Select:
 def _subquery_factors(
     rw: Rewriter, select: exp.Select, keys: list[exp.Expr]
 ) -> tuple[list[exp.Expr], list[exp.Expr]]:
-    """Annotations of the subqueries of outputs and HAVING: those a row brings, those a group does."""
+    """Annotations of subqueries in outputs and HAVING: those a row brings, those a group does."""
     row_level: list[exp.Expr] = []
     group_level: list[exp.Expr] = []
     by_row = {key.sql() for key in keys}

@@ -65,7 +65,7 @@ def same_row(columns: Mapping[str, exp.Expr], row: Mapping[str, Any]) -> exp.Exp
 
 
 def agree(left: Any, right: Any) -> bool:
-    """Are two values the same? Numbers with a tolerance: sums of floats differ in their last bits."""
+    """Are two values the same? Sums of floats may differ in their last bits."""
     if left is None or right is None:
         return left is right
     if _is_number(left) and _is_number(right):

@@ -375,6 +375,8 @@ def _spell_group_by_all(select: exp.Select) -> None:
     if group is None or not group.args.get("all"):
         return
     keys = [item.unalias() for item in select.expressions]
+    # A constant in the clause would be read as the position of an output; it groups nothing.
+    keys = [key for key in keys if key.find(exp.Column, exp.Query)]
     keys = [key for key in keys if not windows_and_aggregates([key])[1]]
     select.set("group", exp.Group(expressions=[key.copy() for key in keys]) if keys else None)
 

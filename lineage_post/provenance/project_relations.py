@@ -78,8 +78,12 @@ class ProjectRelations:
         key = self.keys.get(unique_id, ())
         if stored is not None:
             return BaseTable(unique_id, stored.columns, key, stored.is_table)
+        columns = self._known_columns(unique_id)
+        if not columns and node.resource_type == "source" and node.relation_name:
+            # dbt-duckdb lets a source stand for a file.
+            columns = self._columns_of_call(node.relation_name)
         is_table = node.resource_type == "seed" or node.materialized in STORED
-        return BaseTable(unique_id, self._known_columns(unique_id), key, is_table)
+        return BaseTable(unique_id, columns, key, is_table)
 
     def is_read_through(self, node: Node) -> bool:
         return self._is_read_through(node)

@@ -116,7 +116,7 @@ class _Reader:
         return self._with_joins(source, node)
 
     def _leaf(self, node: exp.Table) -> exp.Expr:
-        """The table itself, or ``(select _b.*, 'orders[' || _b.id || ']' as _p from orders _b)``."""
+        """The table, or ``(select _b.*, 'orders[' || _b.id || ']' as _p from orders _b)``."""
         rw, base = self.rw, self.rw.prepared.bases[node.name]
         rw.witnessing.add(base.label)
         if not _carries_token(rw, node):

@@ -124,7 +124,7 @@ def _skips_nulls(window: exp.Window) -> bool:
 
 
 def _extent(window: exp.Window, function: exp.Expr) -> Extent:
-    if isinstance(function, SHARES) or (isinstance(function, PICKS)):
+    if isinstance(function, (*SHARES, *PICKS)):
         return Extent(GateKind.PARTITION)
     if isinstance(function, RANKS):
         return Extent(GateKind.UP_TO if window.args.get("order") else GateKind.PARTITION)

@@ -19,7 +19,11 @@ def main(arguments: list[str]) -> int:
     parts = arguments or ["trials", "tpch", "tpcds", "ratios"]
     ends = {"trials": _trials, "tpch": lambda: _tpc("h"), "tpcds": lambda: _tpc("ds")}
     ends["ratios"] = ratios
-    return int(not all([ends[part]() for part in parts]))
+
+    def run(part: str) -> bool:
+        return ends[part]()
+
+    return int(not all(list(map(run, parts))))
 
 
 def _trials() -> bool:

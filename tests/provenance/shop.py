@@ -70,7 +70,8 @@ class Shop:
             if name == "python_scores":
                 sql = "select customer_id, customer_id / 10 as score from by_customer"
             if materialized == "snapshot":
-                sql = f"select *, date '2024-01-01' as dbt_valid_from, cast(null as date) as dbt_valid_to from ({sql})"
+                meta = "date '2024-01-01' as dbt_valid_from, cast(null as date) as dbt_valid_to"
+                sql = f"select *, {meta} from ({sql})"
             kind = "view" if materialized == "view" else "table"
             self.run(f"create or replace {kind} {name} as {sql}")
 
