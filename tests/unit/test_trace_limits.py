@@ -86,7 +86,7 @@ def test_a_wrong_dialect_is_the_users_fault() -> None:
 
 
 def test_nesting_as_deep_as_people_write_is_traced_with_and_without_the_compiled_parser() -> None:
-    depth = 40
+    depth = 20
     assert depth < NESTING_LIMIT
     sql = "select " + "abs(" * depth + "a0" + ")" * depth + " as x from t"
     assert trace(sql, dialect="duckdb", schema={"t": COLUMNS}).state is State.KNOWN
