@@ -119,7 +119,10 @@ class Observer:
         data: dict[str, Rows] = {}
         for table in self._tables:
             columns = self.database.schema[table]
-            tastes = [(kind, self.hints.taste(name)) for name, kind in columns.items()]
+            tastes = [
+                (kind, self.hints.taste(name).for_trial(self.random))
+                for name, kind in columns.items()
+            ]
             data[table] = [
                 tuple(draw(kind, taste, self.random, profile) for kind, taste in tastes)
                 for _ in range(self.random.randint(1, most))

@@ -6,7 +6,7 @@ import datetime as dt
 import json
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
@@ -26,7 +26,6 @@ class Profile:
     null: float
     unique: float
     near: float
-    has_ties: bool = False
 
     @classmethod
     def drawn(cls, rng: random.Random, *, eager: bool = False) -> Profile:
@@ -37,7 +36,6 @@ class Profile:
             null=0.0 if eager else rng.choice((0.0, 0.05, 0.15, 0.3)),
             unique=rng.choice((0.0, 0.0, 0.3, 0.8)),
             near=rng.choice((0.0, 0.2, 0.5)),
-            has_ties=rng.random() < 0.3,
         )
 
 
@@ -52,6 +50,11 @@ class Taste:
     is_key: bool = False
     is_sorted: bool = False
     json_keys: Sequence[str] = field(default=("a", "b"))
+
+    def for_trial(self, rng: random.Random) -> Taste:
+        """The taste of one trial: in some of them a sorted column has ties."""
+        has_ties = self.is_sorted and rng.random() < 0.25
+        return replace(self, is_key=True, is_sorted=False) if has_ties else self
 
 
 def draw(kind: Kind, taste: Taste, rng: random.Random, profile: Profile) -> Any:
@@ -73,8 +76,7 @@ def draw(kind: Kind, taste: Taste, rng: random.Random, profile: Profile) -> Any:
         return json.dumps(
             {key: _json(taste, rng, 1) for key in taste.json_keys if rng.random() < 0.95}
         )
-    is_key = taste.is_key or (taste.is_sorted and profile.has_ties)
-    if is_key and rng.random() < 0.93:
+    if taste.is_key and rng.random() < 0.93:
         return _key(kind, rng.randint(1, profile.keys))
     unique = max(profile.unique, 0.8) if taste.is_sorted else profile.unique
     return _scalar(kind, rng, unique)

@@ -11,11 +11,11 @@ bare  free, with one branch of every CASE taken for good and windows emptied; un
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from sqlglot import exp
+
+from tests.oracle.keys import closed, definitions_of, names_in, unsteady_keys
 
 BARE_CHOICES = 3
 _PREDICATES = (exp.Exists, exp.In, exp.Any, exp.All)
@@ -44,13 +44,13 @@ def free_variant(query: exp.Expression) -> tuple[exp.Expression, set[str]]:
             _strip_scalar(select, kept)
     _keep_sources(tree, kept)
     tree = _strip_set_operations(tree)
-    return tree, _closed(kept, _definitions(tree))
+    return tree, closed(kept, definitions_of(tree))
 
 
 def bare_variants(free: exp.Expression, kept: set[str]) -> list[Variant]:
     """Variants in which CASE takes its first, second, ... branch and windows are empty."""
-    definitions = _definitions(free)
-    conditions = kept | _unsteady_keys(free, definitions)
+    definitions = definitions_of(free)
+    conditions = kept | unsteady_keys(free, definitions)
     variants = {}
     for choice in range(BARE_CHOICES):
         tree = free.copy()
@@ -58,13 +58,6 @@ def bare_variants(free: exp.Expression, kept: set[str]) -> list[Variant]:
         _take_branches(tree, choice)
         variants.setdefault(tree.sql("duckdb"), Variant(tree.sql("duckdb"), frozenset(conditions)))
     return list(variants.values())
-
-
-def names_in(node: exp.Expression | None) -> set[str]:
-    """Lower-case names of all columns and identifiers below a node."""
-    return (
-        {item.name.lower() for item in node.find_all(exp.Identifier)} if node is not None else set()
-    )
 
 
 def _recursive_arms(tree: exp.Expression, kept: set[str]) -> set[int]:
@@ -165,95 +158,6 @@ def _strip_set_operations(tree: exp.Expression) -> exp.Expression:
         else:
             operation.replace(left)
     return tree
-
-
-def _definitions(tree: exp.Expression) -> dict[str, list[exp.Expression]]:
-    """What each name may stand for: its aliased expressions, in every arm of a set operation."""
-    definitions: dict[str, list[exp.Expression]] = defaultdict(list)
-    for alias in tree.find_all(exp.Alias):
-        definitions[alias.alias.lower()].append(alias.this)
-    for operation in tree.find_all(exp.SetOperation):
-        if not operation.args.get("by_name"):
-            for name, item in zip(operation.left.named_selects, operation.right.selects):
-                definitions[name.lower()].append(item.unalias())
-    for alias in tree.find_all(exp.TableAlias):
-        query = alias.parent.this if isinstance(alias.parent, (exp.CTE, exp.Subquery)) else None
-        if isinstance(query, exp.Query):
-            for arm in (query, *query.find_all(exp.SetOperation)):
-                for name, item in zip(alias.args.get("columns") or (), arm.selects):
-                    definitions[name.name.lower()].append(item.unalias())
-    return definitions
-
-
-def _closed(names: Iterable[str], definitions: dict[str, list[exp.Expression]]) -> set[str]:
-    done: set[str] = set()
-    work = list(names)
-    while work:
-        name = work.pop()
-        if name not in done:
-            done.add(name)
-            work += [inner for item in definitions.get(name, ()) for inner in names_in(item)]
-    return done
-
-
-def _unsteady_keys(tree: exp.Expression, definitions: dict[str, list[exp.Expression]]) -> set[str]:
-    """Names in group and distinct keys whose groups a recoding could change."""
-    mixes = tree.find(exp.SetOperation) is not None
-    unsteady: set[str] = set()
-    for key in _keys(tree):
-        unsteady |= _unsteady(key, definitions, mixes, set())
-    return unsteady
-
-
-def _unsteady(
-    key: exp.Expression, definitions: dict[str, list[exp.Expression]], mixes: bool, seen: set[str]
-) -> set[str]:
-    while isinstance(key, (exp.Paren, exp.Ordered, exp.Alias)):
-        key = key.this
-    if not isinstance(key, exp.Column) or mixes:
-        return _closed(names_in(key), definitions)
-    name = key.name.lower()
-    if name in seen:
-        return set()
-    inner = (
-        _unsteady(item, definitions, mixes, seen | {name}) for item in definitions.get(name, ())
-    )
-    return set().union(*inner)
-
-
-def _keys(tree: exp.Expression) -> Iterator[exp.Expression]:
-    for select in tree.find_all(exp.Select):
-        group = select.args.get("group")
-        if select.args.get("distinct") is not None:
-            yield from select.expressions
-        if group is None:
-            continue
-        if group.args.get("all"):
-            yield from (item for item in select.expressions if item.find(exp.AggFunc) is None)
-        for key in _flat(group):
-            if (
-                isinstance(key, exp.Literal)
-                and key.is_int
-                and int(key.this) <= len(select.expressions)
-            ):
-                yield select.expressions[int(key.this) - 1]
-            else:
-                yield key
-    for operation in tree.find_all(exp.Union):
-        if operation.args.get("distinct"):
-            for arm in operation.find_all(exp.Select):
-                yield from arm.expressions
-
-
-def _flat(node: exp.Expression) -> Iterator[exp.Expression]:
-    parts = list(node.expressions)
-    for clause in ("rollup", "cube", "grouping_sets"):
-        parts += [part for part in node.args.get(clause) or () if isinstance(part, exp.Expression)]
-    for part in parts:
-        if isinstance(part, (exp.Tuple, exp.Rollup, exp.Cube, exp.GroupingSets)):
-            yield from _flat(part)
-        else:
-            yield part
 
 
 def _empty_windows(tree: exp.Expression) -> None:
