@@ -27,6 +27,7 @@ FINDINGS, WRONG_USE, INTERRUPTED = 1, 2, 130
         "build": "lineage_post.cli.build",
         "show": "lineage_post.cli.show",
         "impact": "lineage_post.cli.impact",
+        "diff": "lineage_post.cli.diff",
         "sql": "lineage_post.cli.sql",
         "exposures": "lineage_post.cli.exposures",
         "why": "lineage_post.cli.why",

@@ -180,7 +180,8 @@ class Told:
             what = member.role or (member.column or "rows" if member.how else "")
             # What a consumer keeps the name as says more than that it is in YAML.
             how = ", ".join(h.value for h in member.how if h is not How.YAML)
-            parts.append(f"[column]{console.marked(what)}[/] [indirect]{how}[/]".rstrip())
+            hows = f" [indirect]{how}[/]" if how and how != what else ""
+            parts.append(f"[column]{console.marked(what)}[/]{hows}")
         return "; ".join(dict.fromkeys(parts))
 
     def _way(self, dependent: Dependent) -> str:

@@ -44,6 +44,10 @@ class Uses:
         """The columns whose names are stored anywhere but in a mere description."""
         return [c for c, uses in self._found.items() if any(not use.is_text for use in uses)]
 
+    def stored(self) -> Iterable[Use]:
+        """Every word that may be a column, whether or not the node has it (any more)."""
+        return self._all()
+
     def _all(self) -> Iterator[Use]:
         project = self._lineage.project
         for node in project.nodes.values():

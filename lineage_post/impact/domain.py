@@ -41,8 +41,8 @@ class Domain:
     rows: tuple[Moved, ...]
 
 
-def domain_of(lineage: Lineage, node: str, column: str) -> Domain:
-    """The two groups for one column, in the order of their distance."""
+def domain_of(lineage: Lineage, node: str, column: str | None) -> Domain:
+    """The two groups for one column, or for the rows of the node, the nearest outputs first."""
     return _Domain(lineage, (node, column)).answer()
 
 
@@ -69,7 +69,7 @@ class _Domain:
             for node, column in self.paths
             if column is None
             for name in self.graph.columns(node)
-            if (node, name) not in self.paths
+            if (node, name) not in self.paths and self._has_rows(node, name)
         ]
         return Domain(
             self.start[0],
@@ -80,6 +80,13 @@ class _Domain:
                 for c, node in still
             ),
         )
+
+    def _has_rows(self, node: str, name: str) -> bool:
+        """An exposure has no rows of its own: only those of the columns that it shows."""
+        if not node.startswith("exposure."):
+            return True
+        edges = self.graph.edges_into(node, name)
+        return any((edge.from_node, None) in self.paths for edge in edges)
 
     def _moved(self, column: Column, how: set[How], path: tuple[Column, ...]) -> Moved:
         return Moved(column[0], column[1] or "", tuple(h for h in HOWS if h in how), path)

@@ -1,0 +1,155 @@
+"""``lineage-post diff``: what differs from another state of the project, and what that does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+from rich.table import Table
+
+from lineage_post.artifacts import (
+    CatalogTable,
+    Project,
+    read_catalog,
+    read_manifest,
+    read_seed_headers,
+    require_compiled_sql,
+)
+from lineage_post.cache import Cache
+from lineage_post.cli import console
+from lineage_post.cli.impact import KINDS, reader
+from lineage_post.cli.loading import Loaded, Request, artifact_options, load
+from lineage_post.cli.places import Places, place_options
+from lineage_post.diff import LEVELS, Diff, Level, NodeChange, diff_of
+from lineage_post.diff.document import diff_to_dict, selection_of
+from lineage_post.diff.wording import before_and_after, grouped, node_name, subject, summary, what
+from lineage_post.lineage import ENGINE, Lineage, trace_project
+from lineage_post.publish import json
+from lineage_post.publish.github import comment
+
+#: Traces of the other state are kept apart: they are not those of the next run.
+CACHE_FOLDER = Path("lineage_post", "cache", "state")
+#: ``--fail-on`` X fails on X and on all that is worse.
+FAILS = {level.value: LEVELS[: LEVELS.index(level) + 1] for level in LEVELS[:-1]}
+STYLES = {"breaking": "error", "unknown": "warning", "changed": "partial", "compatible": "known"}
+
+
+@click.command("diff")
+@click.option("--state", metavar="DIR", required=True, help="Folder of the artifacts to compare.")
+@click.option(
+    "--fail-on",
+    type=click.Choice(list(FAILS)),
+    help="Exit with 1 if there is a change of this level, or a worse one.",
+)
+@click.option("--select-impacted", is_flag=True, help="Print a dbt selection of what to build.")
+@artifact_options
+@click.option("--output", type=click.Choice(["text", "json", "github"]), default="text")
+@place_options
+def command(
+    places: Places,
+    request: Request,
+    state: str,
+    fail_on: str | None,
+    select_impacted: bool,
+    output: str,
+) -> int:
+    """Compare with the artifacts of another state, such as those of production.
+
+    Columns added, removed, renamed, retyped or computed in another way, filters, joins and grain;
+    for each, what it breaks and which columns and consumers it affects.
+    """
+    loaded = load(places, request)
+    before, typed = _state(places.project_dir / Path(state).expanduser(), loaded, request)
+    lineages = (before, loaded.lineage)
+    read = reader(places, loaded.lineage.project.name)
+    diff = diff_of(before, loaded.lineage, read=read, typed=typed)
+    selection = selection_of(diff, loaded.lineage.project)
+    if select_impacted:
+        console.say_plain(" ".join(selection))
+    elif output == "json":
+        metadata = json.metadata_of(loaded.lineage.project, loaded.options)
+        metadata["state"] = json.metadata_of(before.project, loaded.options)
+        document = {"metadata": metadata, **diff_to_dict(diff), "selection": selection}
+        console.say_json(document)
+    elif output == "github":
+        console.say_plain(comment(diff, lineages, selection).rstrip("\n"))
+    else:
+        _say(diff, lineages)
+    return int(any(diff.of_level(level) for level in FAILS.get(fail_on or "", ())))
+
+
+def _state(folder: Path, loaded: Loaded, request: Request) -> tuple[Lineage, frozenset[str] | None]:
+    """The lineage of the other state, and the nodes whose types both sides learned alike."""
+    manifest = folder / "manifest.json"
+    project = read_manifest(manifest)
+    require_compiled_sql(project, where=str(manifest))
+    own = _catalog(folder / "catalog.json")
+    given = request.catalog
+    now = _catalog(Path(given) if given else loaded.places.target_path / "catalog.json")
+    cache = Cache.open(loaded.places.target_path / CACHE_FOLDER, ENGINE)
+    lineage = trace_project(
+        project,
+        catalog={**_leaves(now, project), **own},
+        options=loaded.options,
+        seed_headers=read_seed_headers(project, project_dir=None),
+        cache=cache,
+    )
+    cache.save()
+    alike = {u for u in project.nodes if (u in own) == (u in now)}
+    return lineage, frozenset(alike)
+
+
+def _catalog(path: Path) -> dict[str, CatalogTable]:
+    return read_catalog(path) if path.is_file() else {}
+
+
+def _leaves(catalog: Mapping[str, CatalogTable], project: Project) -> dict[str, CatalogTable]:
+    """What a catalog has of sources and seeds: a pull request does not change these tables."""
+    kinds = ("source", "seed")
+    nodes = project.nodes
+    return {u: t for u, t in catalog.items() if u in nodes and nodes[u].resource_type in kinds}
+
+
+def _say(diff: Diff, lineages: tuple[Lineage, Lineage]) -> None:
+    console.say(f"{summary(diff)}")
+    for level in LEVELS:
+        for change in diff.of_level(level):
+            _say_change(change, lineages)
+
+
+def _say_change(change: NodeChange, lineages: tuple[Lineage, Lineage]) -> None:
+    style = STYLES[change.level.value]
+    at = f"{change.file}:{change.line}" if change.line else change.file
+    console.say(
+        f"[{style}]{change.level.value}[/] [column]{console.marked(subject(change, lineages))}[/] "
+        f"{console.marked(what(change))} [quiet]{console.marked(at)}[/]"
+    )
+    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
+    for label, shown in _lines(change, lineages):
+        table.add_row(f"[quiet]{label}[/]", console.marked(shown))
+    if table.row_count:
+        console.say(table)
+
+
+def _lines(change: NodeChange, lineages: tuple[Lineage, Lineage]) -> list[tuple[str, str]]:
+    lines = []
+    if change.level is not Level.COMPATIBLE:
+        lines.append(("because", change.because))
+    both = before_and_after(change)
+    if both is not None:
+        lines += [(label, t) for label, t in zip(("before", "after"), both, strict=True) if t]
+    if change.candidates:
+        lines.append(("perhaps", f"renamed, but not surely: {', '.join(change.candidates)}"))
+    for one in change.broken:
+        kind = one.role or KINDS.get(one.kind, one.kind)
+        lines.append(("breaks", f"{one.name} ({kind}) {one.file}:{one.line or ''}".rstrip(":")))
+    for label, moved in (("values", change.affected), ("rows only", change.rows)):
+        lines += [(label, f"{name}: {names}") for name, names in grouped(moved, lineages)]
+    for consumer in change.consumers:
+        kind = consumer.split(".", 1)[0]
+        name = node_name(consumer, lineages)
+        lines.append(("consumer", f"{KINDS.get(kind, kind)} {name}"))
+    for maybe in change.possible:
+        lines.append(("possibly", f"{maybe.name} ({maybe.reason})"))
+    return lines
