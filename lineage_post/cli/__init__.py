@@ -28,6 +28,7 @@ FINDINGS, WRONG_USE, INTERRUPTED = 1, 2, 130
         "show": "lineage_post.cli.show",
         "impact": "lineage_post.cli.impact",
         "diff": "lineage_post.cli.diff",
+        "unused": "lineage_post.cli.unused",
         "sql": "lineage_post.cli.sql",
         "exposures": "lineage_post.cli.exposures",
         "why": "lineage_post.cli.why",

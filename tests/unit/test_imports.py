@@ -30,6 +30,7 @@ ORDER = (
     "consumers",
     "impact",
     "diff",
+    "unused",
     "contracts",
     "governance",
     "history",
