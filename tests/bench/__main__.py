@@ -57,7 +57,7 @@ def main() -> None:
     if arguments.output == "json":
         print(json.dumps(to_dict(results), indent=2))
     else:
-        show(results, Console(width=max(110, Console().width)))
+        show(results, Console(width=max(120, Console().width)))
 
 
 def _plan(arguments: argparse.Namespace) -> Plan:

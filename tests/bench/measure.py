@@ -68,6 +68,8 @@ def cold(folder: Path, *, processes: int, expressions: bool = True) -> Work:
     project, catalog = _project(folder)
     options = Options(processes=processes, expressions=expressions)
     home = folder / f"cache-{processes}"
+    if not expressions:
+        home = folder / "cache-plain"
     shutil.rmtree(home, ignore_errors=True)
 
     def work() -> Lineage:
@@ -81,11 +83,15 @@ def cold(folder: Path, *, processes: int, expressions: bool = True) -> Work:
 
 def warm(folder: Path, *, changed: bool) -> Work:
     """With the cache of the same project, and with one model's SQL changed since."""
-    cold(folder, processes=1)()
+    filled, home = folder / "cache-1", folder / "cache-warm"
+    if not filled.exists():
+        cold(folder, processes=1)()
+    shutil.rmtree(home, ignore_errors=True)
+    shutil.copytree(filled, home)
     project, catalog = _project(folder / "changed" if changed else folder)
 
     def work() -> Lineage:
-        cache = Cache.open(folder / "cache-1", ENGINE)
+        cache = Cache.open(home, ENGINE)
         found = trace_project(project, catalog=catalog, options=Options(processes=1), cache=cache)
         cache.save()
         return found
