@@ -36,7 +36,12 @@ ENVIRONMENTS = (
     Environment("sqlglot-pure", (), ENGINE_TESTS, without=("sqlglotc",)),
     Environment("dbt-1.10", ("dbt-core==1.10.*", "dbt-duckdb", "dbt-postgres"), DBT_TESTS),
     # Its parser package downloads a binary while it installs; dbt works without it.
-    Environment("dbt-1.12", (), DBT_TESTS, bare=("dbt-core==1.12.*",)),
+    Environment(
+        "dbt-1.12",
+        ("python-dotenv", "rapidfuzz", "tabulate"),
+        DBT_TESTS,
+        bare=("dbt-core==1.12.*", "metricflow<1.0"),
+    ),
     # The extensions that the tests of the engine use stop before it.
     Environment("duckdb-2", (), DBT_TESTS, bare=("duckdb==2.0.1",)),
     Environment(

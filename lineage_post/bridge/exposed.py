@@ -20,19 +20,26 @@ def inject(manifest: Any, entries: Iterable[Mapping[str, Any]]) -> int:
     What an exposure depends on and the project no longer has is left out of it; one whose name a
     user's own exposure has is left out whole.
     """
+    flat = _flat_exposures(manifest)
     for unique_id, exposure in list(manifest.exposures.items()):
         if exposure.original_file_path == GENERATED_PATH:
             del manifest.exposures[unique_id]
-            manifest.flat_graph.get("exposures", {}).pop(unique_id, None)
+            flat.pop(unique_id, None)
     added = 0
     for entry in entries:
         exposure = _exposure(manifest, entry)
         if exposure is not None:
             manifest.exposures[exposure.unique_id] = exposure
-            flat = manifest.flat_graph.setdefault("exposures", {})
             flat[exposure.unique_id] = exposure.to_dict(omit_none=False)
             added += 1
     return added
+
+
+def _flat_exposures(manifest: Any) -> dict[str, Any]:
+    """The exposures that Jinja sees. Since dbt 1.12 they are a view of the Manifest's own, which
+    shows what is put there; then a dict that nobody reads takes their place here."""
+    flat = manifest.flat_graph.setdefault("exposures", {})
+    return flat if isinstance(flat, dict) else {}
 
 
 def _exposure(manifest: Any, entry: Mapping[str, Any]) -> Any:
