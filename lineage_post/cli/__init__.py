@@ -29,6 +29,7 @@ FINDINGS, WRONG_USE, INTERRUPTED = 1, 2, 130
         "impact": "lineage_post.cli.impact",
         "diff": "lineage_post.cli.diff",
         "unused": "lineage_post.cli.unused",
+        "cycles": "lineage_post.cli.cycles",
         "sql": "lineage_post.cli.sql",
         "exposures": "lineage_post.cli.exposures",
         "why": "lineage_post.cli.why",
