@@ -60,10 +60,9 @@ def command(
     for each, what it breaks and which columns and consumers it affects.
     """
     loaded = load(places, request)
-    before, typed = _state(places.project_dir / Path(state).expanduser(), loaded, request)
-    lineages = (before, loaded.lineage)
-    read = reader(places, loaded.lineage.project.name)
-    diff = diff_of(before, loaded.lineage, read=read, typed=typed)
+    before, after, typed = _sides(places.project_dir / Path(state).expanduser(), loaded, request)
+    lineages = (before, after)
+    diff = diff_of(before, after, read=reader(places, after.project.name), typed=typed)
     selection = selection_of(diff, loaded.lineage.project)
     if select_impacted:
         console.say_plain(" ".join(selection))
@@ -79,25 +78,36 @@ def command(
     return int(any(diff.of_level(level) for level in FAILS.get(fail_on or "", ())))
 
 
-def _state(folder: Path, loaded: Loaded, request: Request) -> tuple[Lineage, frozenset[str] | None]:
-    """The lineage of the other state, and the nodes whose types both sides learned alike."""
+def _sides(
+    folder: Path, loaded: Loaded, request: Request
+) -> tuple[Lineage, Lineage, frozenset[str]]:
+    """The lineages of the two states, and the nodes whose types both learned in the same way.
+
+    A catalog is often there of one state alone. What it has of sources and seeds goes for both: a
+    pull request does not change these tables.
+    """
     manifest = folder / "manifest.json"
     project = read_manifest(manifest)
     require_compiled_sql(project, where=str(manifest))
-    own = _catalog(folder / "catalog.json")
-    given = request.catalog
-    now = _catalog(Path(given) if given else loaded.places.target_path / "catalog.json")
+    given = Path(request.catalog).expanduser() if request.catalog else None
+    then = _catalog(folder / "catalog.json")
+    now = _catalog(given or loaded.places.target_path / "catalog.json")
     cache = Cache.open(loaded.places.target_path / CACHE_FOLDER, ENGINE)
-    lineage = trace_project(
-        project,
-        catalog={**_leaves(now, project), **own},
-        options=loaded.options,
-        seed_headers=read_seed_headers(project, project_dir=None),
-        cache=cache,
-    )
+
+    def traced(side: Project, catalog: dict[str, CatalogTable], root: Path | None) -> Lineage:
+        headers = read_seed_headers(side, project_dir=root)
+        options = loaded.options
+        return trace_project(
+            side, catalog=catalog, options=options, seed_headers=headers, cache=cache
+        )
+
+    before = traced(project, {**_leaves(now, project), **then}, None)
+    after = loaded.lineage
+    more = _leaves(then, after.project)
+    if not more.keys() <= now.keys():
+        after = traced(after.project, {**more, **now}, loaded.places.project_dir)
     cache.save()
-    alike = {u for u in project.nodes if (u in own) == (u in now)}
-    return lineage, frozenset(alike)
+    return before, after, frozenset(u for u in project.nodes if (u in then) == (u in now))
 
 
 def _catalog(path: Path) -> dict[str, CatalogTable]:
@@ -105,7 +115,7 @@ def _catalog(path: Path) -> dict[str, CatalogTable]:
 
 
 def _leaves(catalog: Mapping[str, CatalogTable], project: Project) -> dict[str, CatalogTable]:
-    """What a catalog has of sources and seeds: a pull request does not change these tables."""
+    """What a catalog has of the sources and seeds of a project."""
     kinds = ("source", "seed")
     nodes = project.nodes
     return {u: t for u, t in catalog.items() if u in nodes and nodes[u].resource_type in kinds}

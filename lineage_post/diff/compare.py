@@ -110,7 +110,9 @@ class Comparison:
     ) -> Iterator[Found]:
         then = {name.casefold(): name for name in self.before.columns(unique_id)}
         now = {name.casefold(): name for name in self.after.columns(unique_id)}
-        gone, added = [n for n in then if n not in now], [n for n in now if n not in then]
+        # What an open side does not list, it may have all the same.
+        gone = [n for n in then if n not in now and not self.after.is_open(unique_id)]
+        added = [n for n in now if n not in then and not self.before.is_open(unique_id)]
         pairs = self._pairs(gone, added, old, new)
         for name in gone:
             candidates = pairs.get(name, [])

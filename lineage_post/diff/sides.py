@@ -44,6 +44,13 @@ class Side:
         found = (c for c in (node.columns if node else ()) if c.reason is not Reason.NOT_IN_SQL)
         return [c.name for c in found if c.is_column and c.name]
 
+    def is_open(self, unique_id: str) -> bool:
+        """Whether a node may have more columns than are listed."""
+        node = self.lineage.nodes.get(unique_id)
+        if node is None or node.reason is Reason.SCHEMA_MISSING:
+            return True
+        return any(c.name == "*" and c.ordinal is None for c in node.columns)
+
     def sql(self, unique_id: str) -> str:
         """The code of a node, compiled if it is SQL, without layout; relations have their node's
         name, since two environments have them in two databases."""

@@ -27,25 +27,34 @@ def comment(diff: Diff, lineages: Lineages, selection: list[str]) -> str:
     parts = [MARKER, f"### Column lineage: {summary(diff)}", ""]
     if diff.changes:
         parts += _table(diff, lineages)
+    closing = _selection(selection)
+    room = MAX_CHARACTERS - sum(len(line) + 1 for line in closing)
     for change in _worst_first(diff):
         part = list(_details(change, lineages))
-        if part and sum(len(p) + 1 for p in [*parts, *part]) > MAX_CHARACTERS:
+        if part and sum(len(line) + 1 for line in [*parts, *part]) > room:
             parts += ["", "_There is more than a comment can hold: see `lineage-post diff`._"]
             break
         parts += part
-    if selection:
-        names = " ".join(selection)
-        parts += [
-            "",
-            f"<details><summary>Build what is affected: {len(selection)} nodes</summary>",
-            "",
-            "```sh",
-            f"dbt build --select {names}",
-            "```",
-            "",
-            "</details>",
-        ]
-    return "\n".join(parts) + "\n"
+    return "\n".join([*parts, *closing]) + "\n"
+
+
+def _selection(selection: list[str]) -> list[str]:
+    if not selection:
+        return []
+    command = f"dbt build --select {' '.join(selection)}"
+    if len(command) > MAX_CHARACTERS // 4:
+        command = "dbt build --select $(lineage-post diff --state DIR --select-impacted)"
+    title = f"Build what is affected: {len(selection)} nodes"
+    return [
+        "",
+        f"<details><summary>{title}</summary>",
+        "",
+        "```sh",
+        command,
+        "```",
+        "",
+        "</details>",
+    ]
 
 
 def _worst_first(diff: Diff) -> list[NodeChange]:

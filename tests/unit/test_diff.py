@@ -96,6 +96,14 @@ def test_each_change_is_told_once_where_it_was_made(
     assert told(diff(before, after)) == expected
 
 
+def test_what_an_open_star_does_not_list_is_not_called_gone() -> None:
+    source = {**SOURCE, "columns": {}}
+    star = make_model("star", "select * from dev.raw.orders", [RAW])
+    known = lineage_of(SOURCE, star, catalog={RAW: {"id": "int", "total": "double"}})
+    assert diff_of(known, lineage_of(source, star)).changes == ()
+    assert diff_of(lineage_of(source, star), known).changes == ()
+
+
 def test_a_seed_with_other_data_moves_what_is_built_from_it() -> None:
     def seed(checksum: str) -> Any:
         columns = {"id": {"name": "id"}}
