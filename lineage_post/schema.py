@@ -83,7 +83,8 @@ def static_columns(
     if header is not None:
         return typed(header, Learned.SEED, catalog, node)
     if catalog is not None:
-        return Columns(dict(catalog.columns), Learned.CATALOG, complete=True)
+        types = {name: data_type or None for name, data_type in catalog.columns.items()}
+        return Columns(types, Learned.CATALOG, complete=True)
     declared = {column.name: column.data_type for column in node.columns}
     for name, data_type in declared_outputs(node):
         declared.setdefault(name, data_type)

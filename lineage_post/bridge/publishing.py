@@ -19,7 +19,7 @@ from lineage_post.bridge.warehouse import Warehouse
 from lineage_post.errors import LineageError
 from lineage_post.options import Options, options_from_mapping
 from lineage_post.publish import files
-from lineage_post.publish.load import Literals, batches
+from lineage_post.publish.load import batches
 from lineage_post.publish.prior import new_rows, removed_rows
 from lineage_post.publish.rows import rows_of
 from lineage_post.publish.run import Run
@@ -43,7 +43,8 @@ def publish(
     )
     if not run.builds:
         return
-    tracer = LiveTracer(bridge.manifest, bridge.adapter, options, bridge.target_path)
+    load.warehouse = Warehouse(bridge.adapter, bridge.manifest, timestamp_type)
+    tracer = LiveTracer(bridge.manifest, load.warehouse, options, bridge.target_path)
     lineage = tracer.trace_run(run, compiled_codes(results))
     detail(f"traced in {time.perf_counter() - started:.2f} s")
     try:
@@ -54,8 +55,7 @@ def publish(
             raise
         warn(f"exposures not renewed: {describe(error)}")
     rows = rows_of(lineage, run, exclude_packages=options.exclude_packages)
-    load.warehouse = Warehouse(bridge.adapter, bridge.manifest)
-    added = _prepare(load, rows, options, timestamp_type, bridge=bridge, run=run)
+    added = _prepare(load, rows, options, bridge=bridge, run=run)
     load.summary = _summary(added, lineage.nodes, time.perf_counter() - started)
 
 
@@ -70,8 +70,8 @@ def load_files(
         rows,
         refreshes=tuple(replace(r, recorded_at=r.recorded_at or now) for r in rows.refreshes),
     )
-    load.warehouse = Warehouse(bridge.adapter, bridge.manifest)
-    added = _prepare(load, rows, options, timestamp_type)
+    load.warehouse = Warehouse(bridge.adapter, bridge.manifest, timestamp_type)
+    added = _prepare(load, rows, options)
     load.summary = (
         f"loaded {len(added.refreshes)} refreshes, {len(added.edges)} edges and "
         f"{len(added.columns)} columns; the others were there."
@@ -113,7 +113,6 @@ def _prepare(
     load: Load,
     rows: Rows,
     options: Options,
-    timestamp_type: str,
     *,
     bridge: Bridge | None = None,
     run: Run | None = None,
@@ -121,8 +120,7 @@ def _prepare(
     warehouse = load.warehouse
     assert warehouse is not None
     warehouse.require_tables()
-    literals = Literals(warehouse.adapter.type(), timestamp_type)
-    prior = warehouse.prior(rows, literals)
+    prior = warehouse.prior(rows)
     added = new_rows(rows, prior)
     if bridge is not None and run is not None:
         gone = removed_rows(
@@ -137,7 +135,7 @@ def _prepare(
             batch.source,
             batch.parameter,
         )
-        for batch in batches(added, literals, most_bytes=options.batch_bytes)
+        for batch in batches(added, warehouse.literals, most_bytes=options.batch_bytes)
     ]
     return added
 

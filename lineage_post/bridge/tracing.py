@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from lineage_post.artifacts import CatalogTable, Project, project_from_manifest, read_seed_headers
 from lineage_post.bridge.compiling import InProcessCompiler
 from lineage_post.bridge.say import describe, detail
-from lineage_post.bridge.warehouse import columns_in_warehouse
+from lineage_post.bridge.warehouse import Warehouse, columns_in_warehouse
 from lineage_post.publish.run import Run
 from lineage_post.vocabulary import ExposureMode, Status
 
@@ -34,9 +34,12 @@ _READABLE = ("model", "snapshot", "seed", "source")
 class LiveTracer:
     """Traces the nodes of one dbt command."""
 
-    def __init__(self, manifest: Any, adapter: Any, options: Options, target_path: Path) -> None:
+    def __init__(
+        self, manifest: Any, warehouse: Warehouse, options: Options, target_path: Path
+    ) -> None:
         self.manifest = manifest
-        self.adapter = adapter
+        self.warehouse = warehouse
+        self.adapter = warehouse.adapter
         self.options = options
         self.target_path = target_path
         self.project: Project = project_from_manifest(manifest)
@@ -51,8 +54,10 @@ class LiveTracer:
         self.project = self.project.with_compiled({} if is_sample else codes)
         missing = [n for n in sorted(wanted) if is_sample or not self._code(n)]
         self.project = compiler.compile(self.project, missing)
-        unread = {n for n in wanted if self.project.nodes[n].language != "sql"}
-        self.catalog.update(self._columns((self._inputs(wanted) - built) | unread, wanted))
+        # A seed is known by its file, whether or not the run built it.
+        unseen = self._inputs(wanted) - built - self.headers.keys()
+        self.catalog.update(self._as_recorded(self._columns(unseen, wanted)))
+        self.catalog.update(self._columns(self._not_sql(wanted), wanted))
         return self._trace(wanted | self._unbuilt(wanted) | self._consumers(built))
 
     def trace_exposed(self) -> Lineage | None:
@@ -65,8 +70,8 @@ class LiveTracer:
         compiler = InProcessCompiler(self.manifest, self.adapter.config, plain=False)
         missing = [n for n in sorted(wanted) if not self._code(n)]
         self.project = compiler.compile(self.project, missing)
-        sources = {n for n in wanted if self._type(n) == "source"} - self.catalog.keys()
-        self.catalog.update(self._columns(sources, wanted))
+        leaves = {n for n in wanted if self._type(n) == "source"} | self._not_sql(wanted)
+        self.catalog.update(self._columns(leaves - self.catalog.keys(), wanted))
         return self._trace(wanted)
 
     def _trace(self, only: Collection[str]) -> Lineage:
@@ -78,15 +83,29 @@ class LiveTracer:
             self.project,
             catalog=self.catalog,
             options=options,
-            seed_headers=read_seed_headers(
-                self.project, project_dir=Path(str(self.adapter.config.project_root))
-            ),
+            seed_headers=self.headers,
             cache=self.cache,
             only=only,
         )
         self.cache.save()
         # What was not traced is still part of the project.
         return replace(lineage, project=self.project)
+
+    @cached_property
+    def headers(self) -> Mapping[str, Sequence[str]]:
+        """The columns of the seeds, from their files."""
+        root = Path(str(self.adapter.config.project_root))
+        return read_seed_headers(self.project, project_dir=root)
+
+    def _as_recorded(self, tables: Mapping[str, CatalogTable]) -> dict[str, CatalogTable]:
+        """Tables of nodes this run did not build, with the types of their last recorded lineage.
+
+        Which columns there are the warehouse knows; their types are to be those of a run that
+        builds the parent too, so that the same lineage has the same fingerprint in both.
+        """
+        built = [n for n in tables if self._type(n) in ("model", "snapshot")]
+        recorded = self.warehouse.recorded_types(built) if built else {}
+        return {n: _with_types(t, recorded.get(n)) for n, t in tables.items()}
 
     @cached_property
     def cache(self) -> Cache:
@@ -157,6 +176,9 @@ class LiveTracer:
         read = {parent for n in built for parent in n.depends_on}
         return {n.unique_id for n in built if n.unique_id not in read}
 
+    def _not_sql(self, unique_ids: Iterable[str]) -> set[str]:
+        return {n for n in unique_ids if self.project.nodes[n].language != "sql"}
+
     def _columns(self, unique_ids: set[str], readers: set[str]) -> dict[str, CatalogTable]:
         """Columns of relations that are read and not traced, and of those that Python made.
 
@@ -207,6 +229,12 @@ class LiveTracer:
         partial = path.with_suffix(".partial")
         partial.write_text(json.dumps(stored, ensure_ascii=False), "utf-8", newline="\n")
         partial.replace(path)
+
+
+def _with_types(table: CatalogTable, types: Mapping[str, str | None] | None) -> CatalogTable:
+    if types is None:
+        return table
+    return replace(table, columns={c: types.get(c) or "" for c in table.columns})
 
 
 def _is_marked(meta: Mapping[str, Any]) -> bool:

@@ -34,8 +34,9 @@ class Warehouse:
     ``missing`` are the base tables that do not exist yet, ``disabled`` those without a model.
     """
 
-    def __init__(self, adapter: Any, manifest: Any) -> None:
+    def __init__(self, adapter: Any, manifest: Any, timestamp_type: str) -> None:
         self.adapter = adapter
+        self.literals = Literals(adapter.type(), timestamp_type)
         self.relations: dict[str, Any] = {}
         for table in TABLES:
             node = manifest.nodes.get(f"model.lineage_post.{table}")
@@ -65,25 +66,45 @@ class Warehouse:
                 hint="Run `dbt run --select package:lineage_post` once",
             )
 
-    def prior(self, rows: Rows, literals: Literals) -> Prior:
+    def prior(self, rows: Rows) -> Prior:
         """What is there already of these rows, and the last refresh of every node."""
-        refreshes = tuple(self._last_refreshes(literals))
+        refreshes = tuple(self._last_refreshes())
         have = {r.fingerprint for r in refreshes if r.fingerprint}
         wanted = {r.fingerprint for r in rows.refreshes if r.fingerprint}
         if refreshes:
-            have |= self._committed_fingerprints(wanted - have, literals)
+            have |= self._committed_fingerprints(wanted - have)
         versions = {(r.node, r.definition_version or "") for r in refreshes}
         asked = {(n.node, n.definition_version) for n in rows.nodes} - versions
         return Prior(
             refreshes=refreshes,
             fingerprints=frozenset(have),
-            definitions=frozenset(versions | self._committed_definitions(asked, literals)),
-            keys=frozenset(self._keys({r.run_id for r in rows.refreshes}, literals)),
+            definitions=frozenset(versions | self._committed_definitions(asked)),
+            keys=frozenset(self._keys({r.run_id for r in rows.refreshes})),
         )
 
-    def _last_refreshes(self, literals: Literals) -> Iterator[PriorRefresh]:
+    def recorded_types(self, nodes: Collection[str]) -> dict[str, dict[str, str | None]]:
+        """The column types that were last recorded of nodes, where any were."""
+        if "lineage_refreshes" not in self.relations or "lineage_columns" not in self.relations:
+            return {}
+        found: dict[str, dict[str, str | None]] = {}
+        for chunk in _chunks(sorted(nodes), _MOST_VALUES):
+            listed = ", ".join(map(self.literals.text, chunk))
+            for node, column, data_type in self.query(
+                "select columns_of.node, columns_of.column_name, columns_of.data_type from ("
+                "select fingerprint, row_number() over ("
+                "partition by node order by refreshed_at desc, run_id desc) as age"
+                f" from {self.relations['lineage_refreshes']}"
+                " where status in ('success', 'derived') and producer = 'execution'"
+                f" and node in ({listed})) as refreshes"
+                f" inner join {self.relations['lineage_columns']} as columns_of"
+                " on columns_of.fingerprint = refreshes.fingerprint where refreshes.age = 1"
+            ):
+                found.setdefault(node, {})[column] = data_type
+        return found
+
+    def _last_refreshes(self) -> Iterator[PriorRefresh]:
         columns = ", ".join(_PRIOR_COLUMNS)
-        statuses = ", ".join(literals.text(s) for s in sorted(CURRENT | WITHDRAWN))
+        statuses = ", ".join(self.literals.text(s) for s in sorted(CURRENT | WITHDRAWN))
         for row in self.query(
             f"select {columns} from ("
             f"select {columns}, row_number() over ("
@@ -94,22 +115,18 @@ class Warehouse:
             values = dict(zip(_PRIOR_COLUMNS, row, strict=True))
             yield PriorRefresh(**{**values, "refreshed_at": _naive(values["refreshed_at"])})
 
-    def _committed_fingerprints(self, asked: Collection[str], literals: Literals) -> set[str]:
-        return {
-            row[0] for row in self._matching("lineage_refreshes", "fingerprint", asked, literals)
-        }
+    def _committed_fingerprints(self, asked: Collection[str]) -> set[str]:
+        return {row[0] for row in self._matching("lineage_refreshes", "fingerprint", asked)}
 
-    def _committed_definitions(
-        self, asked: Collection[tuple[str, str]], literals: Literals
-    ) -> set[tuple[str, str]]:
+    def _committed_definitions(self, asked: Collection[tuple[str, str]]) -> set[tuple[str, str]]:
         versions = {version for _, version in asked}
         key = "node, definition_version"
-        found = self._matching("lineage_nodes", key, versions, literals, "definition_version")
+        found = self._matching("lineage_nodes", key, versions, "definition_version")
         return {(row[0], row[1]) for row in found}
 
-    def _keys(self, run_ids: Collection[str], literals: Literals) -> Iterator[tuple[str, str, str]]:
+    def _keys(self, run_ids: Collection[str]) -> Iterator[tuple[str, str, str]]:
         key = "run_id, node, producer"
-        for row in self._matching("lineage_refreshes", key, run_ids, literals, "run_id"):
+        for row in self._matching("lineage_refreshes", key, run_ids, "run_id"):
             yield row[0], row[1], row[2]
 
     def _matching(
@@ -117,11 +134,10 @@ class Warehouse:
         table: str,
         columns: str,
         values: Collection[str],
-        literals: Literals,
         column: str | None = None,
     ) -> Iterator[Sequence[Any]]:
         for chunk in _chunks(sorted(values), _MOST_VALUES):
-            listed = ", ".join(map(literals.text, chunk))
+            listed = ", ".join(map(self.literals.text, chunk))
             yield from self.query(
                 f"select distinct {columns} from {self.relations[table]}"
                 f" where {column or columns} in ({listed})"
@@ -129,7 +145,7 @@ class Warehouse:
 
     def query(self, sql: str) -> Iterator[Sequence[Any]]:
         """The rows of a query."""
-        _, table = self.adapter.execute(sql, auto_begin=True, fetch=True)
+        _, table = self.adapter.execute(sql, auto_begin=False, fetch=True)
         return iter([tuple(row.values()) for row in table.rows])
 
     def begin(self) -> None:

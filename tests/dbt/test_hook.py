@@ -186,6 +186,26 @@ def test_each_command_records_what_it_built_and_the_inputs_no_run_builds(
     }
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("run", "--select", "stg_orders", "report"),
+        ("run", "--select", "fct_customers"),
+        ("snapshot",),
+    ],
+    ids=" ".join,
+)
+def test_a_partial_run_of_what_is_unchanged_adds_refreshes_alone(
+    watched: Watched, command: tuple[str, ...]
+) -> None:
+    watched.project.dbt("snapshot")
+    before = watched.project.recorded()
+    watched.dbt(*command, rebuilt=set())
+    counts = added(watched.project, before)
+    assert counts.pop("lineage_refreshes") > 0
+    assert set(counts.values()) == {0}
+
+
 def test_dbt_test_records_nothing(watched: Watched) -> None:
     before = watched.project.recorded()
     result = watched.dbt("test", "--select", "stg_orders", rebuilt=set())
@@ -289,7 +309,7 @@ def test_threads_do_not_change_what_is_recorded(watched_duck: Watched) -> None:
             "lineage_refreshes", "node, status, fingerprint", f"run_id = '{result.run_id}'"
         )
 
-    one = watched_duck.dbt("build", *NO_TESTS, "--threads", "1", rebuilt=set())
+    one = watched_duck.dbt("build", *NO_TESTS, "--threads", "1", rebuilt={"order_log"})
     eight = watched_duck.dbt("build", *NO_TESTS, "--threads", "8", rebuilt=set())
     assert content(one) == content(eight)
 
