@@ -72,7 +72,8 @@ class Asker:
     # -- matching
 
     def _width(self) -> int:
-        return len(self.plan.rewritten.names) if self.settings.cells else 0
+        has_cells = self.settings.cells or self.settings.how
+        return len(self.plan.rewritten.names) if has_cells else 0
 
     def _condition(self, rows: Sequence[Values], key: tuple[str, ...]) -> exp.Expr:
         columns = self.plan.columns()
@@ -123,7 +124,7 @@ class Asker:
             explained.polynomial = in_order(polynomial)
             gates = sorted(expansion.gates.items(), key=_by_text)
             explained.gates = {str(token): in_order(p) for token, p in gates}
-            explained.terms = self._terms(expansion, polynomial)
+            explained.terms = self._terms(expander, annotated)
         if settings.cells:
             explained.cells = self._cells(expander, annotated)
         if expansion.lost:
@@ -155,15 +156,15 @@ class Asker:
                 if token in found
             ]
 
-    def _terms(self, expansion: Expansion, polynomial: Polynomial) -> tuple[TermClaim, ...]:
-        """The aggregates of the gate that the row itself is: its outputs are the gate's."""
-        if not isinstance(polynomial, Token):
+    def _terms(self, expander: Expander, annotated: Sequence[Row]) -> tuple[TermClaim, ...]:
+        """The outputs that are aggregates, or copies of one, with what each row adds to them."""
+        if len(annotated) != 1:
             return ()
         names = {written: name for name, written in self.plan.outputs.items()}
         claims: list[TermClaim] = []
         for position, written in enumerate(self.plan.rewritten.names, 1):
-            terms = expansion.terms.get((polynomial, position))
-            if terms is not None and written in names:
+            terms = expander.terms_of(annotated[0][position]) if written in names else None
+            if terms is not None:
                 pairs = [(value, in_order(p)) for value, p in terms.terms]
                 ordered = tuple(sorted(pairs, key=lambda pair: (str(pair[1]), str(pair[0]))))
                 claims.append(TermClaim(names[written], terms.function, terms.distinct, ordered))

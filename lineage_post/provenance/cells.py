@@ -162,14 +162,23 @@ def _renamed(source: exp.Expr) -> list[str]:
 
 
 def of_groups(
-    rw: Rewriter, select: exp.Select, keys: list[exp.Expr], gate: exp.Expr | None, has_sets: bool
+    rw: Rewriter,
+    select: exp.Select,
+    keys: list[exp.Expr],
+    gate: exp.Expr | None,
+    has_sets: bool,
+    summed: set[int],
 ) -> list[exp.Expr]:
-    """The cells of the outputs of a grouped SELECT: pointers into its gate."""
+    """The cells of the outputs of a grouped SELECT: pointers into its gate.
+
+    ``summed`` are outputs that are aggregates, to be pointed at for the terms they add up.
+    """
     found: list[exp.Expr] = []
     for position, item in enumerate(select.expressions, 1):
         node = item.unalias()
         used = _keys_in(node, keys)
-        if gate is None or (used is None and (has_sets or not _is_pick(node))):
+        is_computed = used is None and (has_sets or not _is_pick(node))
+        if gate is None or (is_computed and position not in summed):
             found.append(unknown())
             continue
         cell = pointer(rw, gate, position)

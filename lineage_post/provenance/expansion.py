@@ -139,19 +139,33 @@ class Expander:
 
     def cells_of(self, written: str | None) -> frozenset[Cell]:
         """The source cells of a ``_c`` annotation, pointers into gates followed."""
-        found: set[Cell] = set()
-        seen: set[tuple[Token, int]] = set()
+        return frozenset(
+            Cell(token, where) for token, where in self._followed(written) if isinstance(where, str)
+        )
+
+    def terms_of(self, written: str | None) -> TermSum | None:
+        """The aggregate that a ``_c`` annotation points at, None where there is not just one."""
+        found = {
+            (token, where): self.expansion.terms[token, where]
+            for token, where in self._followed(written)
+            if isinstance(where, int) and (token, where) in self.expansion.terms
+        }
+        return next(iter(found.values())) if len(found) == 1 else None
+
+    def _followed(self, written: str | None) -> set[tuple[Token, str | int]]:
+        """All cells and outputs of gates that an annotation leads to."""
+        seen: set[tuple[Token, str | int]] = set()
         pending = [written] if written else []
         while pending:
             for token, where in _read_cells(pending.pop()):
-                if isinstance(where, str):
-                    found.add(Cell(token, where))
-                elif (token, where) not in seen:
-                    seen.add((token, where))
+                if (token, where) in seen:
+                    continue
+                seen.add((token, where))
+                if isinstance(where, int):
                     if token not in self.expansion.gates:
                         self.expand([token])
                     pending.extend(self._raw_cells.get((token, where), ()))
-        return frozenset(found)
+        return seen
 
     # -- one gate
 

@@ -106,7 +106,9 @@ def grouped(rw: Rewriter, select: exp.Select) -> exp.Expr:
     inside = windows.factors(rw, select, annotation, lambda: _regrouped(select))
     if inside:
         annotation = rw.algebra.times([annotation, *inside])
-    origin = cells.of_groups(rw, select, keys, gate, has_sets) if rw.cells else []
+    summed = {n for n, item in enumerate(select.expressions, 1) if _term(item.unalias())}
+    pointed = summed if rw.terms else set()
+    origin = cells.of_groups(rw, select, keys, gate, has_sets, pointed) if rw.cells else []
     return rw.append(out, annotation, origin)
 
 

@@ -284,13 +284,17 @@ def _qualify(prepared: Prepared) -> None:
         body.set("with_", exp.With(expressions=clauses, recursive=recursive))
     schema = _schema(prepared)
     try:
-        done = qualify(
-            body,
-            schema=schema,
-            dialect=prepared.dialect,
-            validate_qualify_columns=False,
-            canonicalize_table_aliases=False,
-        )
+        done = _qualified(body, schema, prepared.dialect)
+        # A star over a query with two outputs of one name waits for them to be told apart.
+        stars = _stars(done)
+        while stars:
+            for select in done.find_all(exp.Select):
+                _tell_outputs_apart(select)
+            done = _qualified(done, schema, prepared.dialect)
+            left = _stars(done)
+            if left == stars:
+                break
+            stars = left
         done = annotate_types(done, schema=schema, dialect=prepared.dialect)
     except (SqlglotError, RecursionError) as error:
         raise Refusal(f"names that cannot be resolved ({error})") from error
@@ -308,6 +312,20 @@ def _qualify(prepared: Prepared) -> None:
             _name_windows(select)
             _spell_group_by_all(select)
             _tell_outputs_apart(select)
+
+
+def _stars(query: exp.Expr) -> int:
+    return sum(bool(select.is_star) for select in query.find_all(exp.Select))
+
+
+def _qualified(query: exp.Expr, schema: MappingSchema, dialect: str) -> exp.Expr:
+    return qualify(
+        query,
+        schema=schema,
+        dialect=dialect,
+        validate_qualify_columns=False,
+        canonicalize_table_aliases=False,
+    )
 
 
 def _cte_node(cte: Cte) -> exp.CTE:

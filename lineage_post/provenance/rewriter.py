@@ -64,7 +64,8 @@ class Rewriter:
         self.algebra: Algebra = algebra or Polynomials()
         self.symbolic = isinstance(self.algebra, Polynomials)
         self.gating = gating and self.symbolic
-        self.cells = cells and self.symbolic
+        # Terms are found by the pointers that cells carry.
+        self.cells = (cells or terms) and self.symbolic
         self.terms = terms and self.symbolic
         self.identities = {
             name: identity_of(base, self.dialect) for name, base in prepared.bases.items()

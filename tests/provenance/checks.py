@@ -17,7 +17,7 @@ from typing import Any
 import duckdb
 
 from lineage_post.provenance.connection import DuckDb
-from lineage_post.provenance.expansion import Expander, Expansion
+from lineage_post.provenance.expansion import Expander, Expansion, TermSum
 from lineage_post.provenance.polynomial import Polynomial, Token, parse
 from lineage_post.provenance.prepare import Prepared, prepare
 from lineage_post.provenance.relations import tables
@@ -119,6 +119,16 @@ class Examined:
 
         return evaluate(polynomial, BOOLEAN, is_there, expansion.gates)
 
+    def terms_agree(self, row: Row) -> bool:
+        """Whether the aggregates of a row are what its terms add up to."""
+        expander = self.expander()
+        expander.expand([parse(row[self.width])])
+        for position in range(self.width):
+            found = expander.terms_of(row[self.width + 1 + position])
+            if found is not None and not is_same(_added_up(found), row[position]):
+                return False
+        return True
+
     def claims(self, rows: Iterable[Row]) -> Iterator[tuple[Any, Any]]:
         """(value, value of a source cell it is claimed to be copied from) for every claim."""
         expander = self.expander()
@@ -156,6 +166,20 @@ class Examined:
             return run(self.sql).fetchall()
         finally:
             run("set schema = 'main'")
+
+
+def _added_up(found: TermSum) -> Any:
+    given = [value for value, _ in found.terms]
+    if found.distinct:
+        given = sorted(set(given))
+    if found.function == "count":
+        return len(given)
+    values = [float(value) for value in given]
+    if not values:
+        return None
+    if found.function == "avg":
+        return sum(values) / len(values)
+    return {"sum": sum, "min": min, "max": max}[found.function](values)  # type: ignore[operator]
 
 
 def _one(row: Row) -> str:

@@ -83,6 +83,26 @@ def test_a_copied_value_equals_the_cells_it_is_copied_from(
     assert not wrong
 
 
+AGGREGATES = [
+    "select k, sum(v) as s, count(*) as n, min(v) as l, max(v) as h, avg(v) as m from a group by k",
+    "select count(*) as n, sum(v) as s from a",
+    "select k, sum(v) filter (where s = 'x') as f, count(distinct s) as d from a group by k",
+    "select k, s, sum(v) as v, count(v) as n from a group by rollup (k, s)",
+    "with g as (select k, sum(v) as s, count(*) as n from a group by k) select n, k, s from g",
+    "select b.id, g.s from b join (select k, sum(v) as s from a group by k) g on g.k = b.k",
+    "select distinct n from (select k, count(*) as n from a group by k)",
+]
+
+
+@pytest.mark.parametrize("sql", AGGREGATES)
+def test_the_terms_of_an_aggregate_add_up_to_it(
+    sql: str, connection: duckdb.DuckDBPyConnection
+) -> None:
+    examined = Examined(connection, sql, terms=True)
+    assert examined.same_bag()
+    assert all(examined.terms_agree(row) for row in examined.rows)
+
+
 @pytest.mark.parametrize("case", REFUSED, ids=named)
 def test_a_refusal_names_the_operator_and_the_line(
     case: Case, connection: duckdb.DuckDBPyConnection
