@@ -16,7 +16,7 @@ class Word(str, Enum):
 
 
 class EdgeType(Word):
-    """``DIRECT``: what a value is computed from. ``INDIRECT``: what decides rows, branch or window."""
+    """``DIRECT``: what a value is computed from. ``INDIRECT``: what decides rows or branches."""
 
     DIRECT = "DIRECT"
     INDIRECT = "INDIRECT"
