@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tests.oracle.database import Row, Rows
+from tests.oracle.database import Rows
 from tests.oracle.kinds import FieldPath, Kind, changed_at, field_paths, kind_at
 from tests.oracle.values import Profile, Taste, draw, recoded
 
@@ -60,17 +60,11 @@ def changed_rows(
     rows: Rows, unit: Unit, mode: str, taste: Taste, rng: random.Random, profile: Profile
 ) -> Rows | None:
     """The rows with one unit changed, or None if that changes nothing."""
-    changed = _change(rows, unit, mode, taste, rng, profile)
-    return (
-        None
-        if changed == [list_row[unit.position] for list_row in rows]
-        else _put(rows, unit, changed)
-    )
-
-
-def _put(rows: Rows, unit: Unit, column: list[Any]) -> list[Row]:
     at = unit.position
-    return [(*row[:at], value, *row[at + 1 :]) for row, value in zip(rows, column)]
+    column = _change(rows, unit, mode, taste, rng, profile)
+    if column == [row[at] for row in rows]:
+        return None
+    return [(*row[:at], value, *row[at + 1 :]) for row, value in zip(rows, column, strict=True)]
 
 
 def _change(

@@ -1,4 +1,4 @@
-"""Which names of a query stand for which expressions, and which group keys a recoding could change."""
+"""What the names of a query stand for, and which group keys a recoding could change."""
 
 from __future__ import annotations
 
