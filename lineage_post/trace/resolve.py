@@ -13,6 +13,7 @@ from sqlglot import exp
 from lineage_post.trace.ctes import Cte
 from lineage_post.trace.dialects import Visible
 from lineage_post.trace.frame import Frame, Operand
+from lineage_post.trace.opens import OpenTable
 from lineage_post.trace.paths import beyond, field_of_name, numbered, read_fields, resolve_path
 from lineage_post.trace.relation import Relation, Step
 from lineage_post.trace.schema_index import AMBIGUOUS
@@ -79,7 +80,7 @@ def unqualified(t: Tracer, identifier: Any, f: Frame) -> int:
         if g.alias_visible is Visible.AFTER_COLUMNS:
             alias = g.alias(key, t.rules)
             if alias is not None:
-                return _alias(t, g, alias)
+                return _alias(t, g, alias, key)
         g = g.outer
     return _not_listed(t, identifier, key, f)
 
@@ -93,11 +94,17 @@ def _named_expression(t: Tracer, cte: Cte, f: Frame) -> int:
     return x
 
 
-def _alias(t: Tracer, g: Frame, i: int) -> int:
-    """A sibling alias; over an open source it is only assumed that no column has its name."""
+def _alias(t: Tracer, g: Frame, i: int, key: str) -> int:
+    """A sibling alias; over an open source it is only assumed that no column has its name.
+
+    In ``select id from t group by id`` the alias is that column, and nothing is assumed.
+    """
     t.step = g.steps[i]
     x = g.provenances[i]
-    return t.sources.assumed(x) if any(o.relation.open for o in g.operands) else x
+    opens = [o.relation.open for o in g.operands if o.relation.open is not None]
+    if not opens or any(isinstance(o, OpenTable) and o.seen.get(key) == x for o in opens):
+        return x
+    return t.sources.assumed(x)
 
 
 def _ambiguous(t: Tracer, identifier: Any, key: str, g: Frame) -> int:
