@@ -26,8 +26,9 @@ class Runnable:
     dialect: str
 
     def explained(self) -> set[Claim]:
-        """The claims that the case says are never seen, with a reason for each."""
+        """The claims that the case says are never seen, and those that need not be there."""
         edges = [edge for line in self.case.suspect for edge in edges_of(line)]
+        edges += self.case.expected.accept
         return set(claims_of_edges(edges, self.case.expected.outputs, self.schema))
 
 

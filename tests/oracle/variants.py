@@ -127,9 +127,9 @@ def _keep_sources(tree: exp.Expression, kept: set[str]) -> None:
         kept |= names_in(node)
         if isinstance(node, exp.Pivot) and node.find(exp.Star, exp.Columns):
             kept.add("*")
-    for node in tree.find_all(exp.Anonymous, exp.Tuple):
-        if isinstance(node.parent, (exp.Table, exp.From)):
-            kept |= names_in(node)
+    for node in tree.find_all(exp.Table):
+        if not isinstance(node.this, exp.Identifier):  # a table function
+            kept |= names_in(node.this)
     for join in tree.find_all(exp.Join):
         kept |= {key.name.lower() for key in join.args.get("using") or ()}
         if join.method in ("NATURAL", "ASOF", "POSITIONAL"):
