@@ -28,11 +28,11 @@ def tpcds() -> Iterator[duckdb.DuckDBPyConnection]:
 
 @pytest.mark.parametrize("number", range(1, 23))
 def test_tpch_is_explained(number: int, tpch: duckdb.DuckDBPyConnection) -> None:
-    record = examine(tpch, number, tpc_queries(tpch, "h")[number], rows=2)
+    record = examine(tpch, number, tpc_queries(tpch, "h")[number], rows=1)
     assert record.is_fine, record
 
 
 @pytest.mark.parametrize("number", SOME_OF_DS)
 def test_tpcds_is_explained(number: int, tpcds: duckdb.DuckDBPyConnection) -> None:
-    record = examine(tpcds, number, tpc_queries(tpcds, "ds")[number], rows=2)
+    record = examine(tpcds, number, tpc_queries(tpcds, "ds")[number], rows=1)
     assert record.is_fine, record
