@@ -84,9 +84,9 @@ class Observer:
             if candidate != query and not self._is_read_right(candidate):
                 self.seen.counts["using not rewritten"] += 1
                 continue
-            free, kept = free_variant(candidate)
+            free, kept, arrays = free_variant(candidate)
             if self._runs(free.sql("duckdb")):
-                self.free = Variant(free.sql("duckdb"), frozenset(kept))
+                self.free = Variant(free.sql("duckdb"), frozenset(kept | arrays))
                 self.bare = [bare for bare in bare_variants(free, kept) if self._runs(bare.sql)]
                 self.seen.kept_free = self.free.kept
                 self.seen.kept_bare = self.bare[0].kept if self.bare else frozenset()

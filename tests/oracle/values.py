@@ -213,7 +213,9 @@ def _near(value: Any, kind: Kind, rng: random.Random) -> Any:
 
 def is_recodable(kind: Kind) -> bool:
     """Whether ``recoded`` keeps order, groups and distinctness for this kind."""
-    return kind.family not in ("boolean", "json", "map", "list", "struct")
+    if kind.family in ("list", "struct"):
+        return all(is_recodable(member) for _, member in kind.members)
+    return kind.family not in ("boolean", "json", "map")
 
 
 def recoded(value: Any, kind: Kind, *, as_digits: bool = False) -> Any:

@@ -31,8 +31,11 @@ class Variant:
     kept: frozenset[str]
 
 
-def free_variant(query: exp.Expression) -> tuple[exp.Expression, set[str]]:
-    """The query without row-deciding clauses, and the names in conditions that had to stay."""
+def free_variant(query: exp.Expression) -> tuple[exp.Expression, set[str], set[str]]:
+    """The query without row-deciding clauses, and the names in conditions that had to stay.
+
+    The last are the names of arrays that are unnested: they decide rows, but by their length only.
+    """
     tree = query.copy()
     kept: set[str] = set()
     fixed = _recursive_arms(tree, kept)
@@ -43,8 +46,12 @@ def free_variant(query: exp.Expression) -> tuple[exp.Expression, set[str]]:
         if id(select) not in fixed and _is_attached(select, tree) and _is_scalar(select):
             _strip_scalar(select, kept)
     _keep_sources(tree, kept)
+    arrays: set[str] = set()
+    for node in tree.find_all(exp.Unnest, exp.Explode):
+        arrays |= names_in(node)
     tree = _strip_set_operations(tree)
-    return tree, closed(kept, definitions_of(tree))
+    definitions = definitions_of(tree)
+    return tree, closed(kept, definitions), closed(arrays, definitions)
 
 
 def bare_variants(free: exp.Expression, kept: set[str]) -> list[Variant]:
@@ -121,7 +128,7 @@ def _strip_scalar(select: exp.Select, kept: set[str]) -> None:
 
 
 def _keep_sources(tree: exp.Expression, kept: set[str]) -> None:
-    for node in tree.find_all(exp.Unnest, exp.Explode, exp.Pivot, exp.Lateral, exp.TableFromRows):
+    for node in tree.find_all(exp.Pivot, exp.Lateral, exp.TableFromRows):
         if isinstance(node, exp.Lateral) and isinstance(node.this, exp.Subquery):
             continue
         kept |= names_in(node)
