@@ -33,6 +33,7 @@ FINDINGS, WRONG_USE, INTERRUPTED = 1, 2, 130
         "sql": "lineage_post.cli.sql",
         "exposures": "lineage_post.cli.exposures",
         "why": "lineage_post.cli.why",
+        "serve": "lineage_post.cli.serve",
         "init": "lineage_post.cli.init",
     },
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from lineage_post.trace.result import Trace, failed
 from lineage_post.vocabulary import Reason
 
 Statement = Any
+_TOKEN = re.compile(r"<Token token_type: [^,]*, text: (.*?), line: [^>]*>")
 
 
 def parse(sql: str, rules: Rules) -> Trace | tuple[Sequence[Any], list[Statement]]:
@@ -57,4 +59,6 @@ def _chunks(tokens: Sequence[Any]) -> list[list[Any]]:
 
 def _first_line(error: Exception) -> str:
     text = str(error).strip()
-    return text.splitlines()[0] if text else type(error).__name__
+    line = text.splitlines()[0] if text else type(error).__name__
+    # The parser prints a token as Python sees it; people want the word.
+    return _TOKEN.sub(lambda token: repr(token[1]), line)

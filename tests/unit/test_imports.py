@@ -27,6 +27,7 @@ ORDER = (
     "graph",
     "lineage",
     "selection",
+    "policy",
     "consumers",
     "impact",
     "diff",
@@ -37,6 +38,7 @@ ORDER = (
     "provenance",
     "publish",
     "bridge",
+    "server",
     "cli",
     "__main__",
 )

@@ -1,0 +1,114 @@
+"""``lineage-post serve``: the explorer and the graphs over HTTP."""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import tempfile
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from lineage_post.cli import console
+from lineage_post.cli.loading import Request, artifact_options, load
+from lineage_post.cli.places import Places, place_options
+from lineage_post.errors import LineageError, OptionError
+from lineage_post.lineage import Lineage
+from lineage_post.policy import Policy, View, read_policy
+
+
+@click.command("serve")
+@artifact_options
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", default=8585, show_default=True, type=click.IntRange(0, 65535))
+@click.option("--policy", metavar="FILE", help="Who sees what; the README shows such a file.")
+@click.option("--viewer", metavar="NAME", help="Answer as this viewer of the policy.")
+@click.option("--open/--no-open", "in_browser", default=False, help="Open the explorer.")
+@place_options
+def command(
+    places: Places,
+    request: Request,
+    host: str,
+    port: int,
+    policy: str | None,
+    viewer: str | None,
+    in_browser: bool,
+) -> None:
+    """Serve the explorer, and the lineage as JSON, until Ctrl+C.
+
+    Listens on this machine alone. At any other --host a token is needed: the environment variable
+    LINEAGE_POST_TOKEN has it, else one is made up and shown. Artifacts that change are read again.
+    """
+    try:
+        import uvicorn
+
+        from lineage_post.server.app import create_app
+        from lineage_post.server.settings import Settings, tokens_of
+        from lineage_post.server.state import State
+    except ImportError as error:
+        raise LineageError(
+            f"The server's packages are not installed ({error.name}).",
+            hint="pip install 'dbt-lineage-post[serve]'",
+        ) from error
+
+    rules = _policy(policy, viewer)
+    settings = Settings(host=host, port=port, tokens=tokens_of(rules))
+    if not settings.is_loopback and not settings.tokens:
+        settings = replace(settings, tokens={secrets.token_urlsafe(24): None})
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lineage_post")))
+        state = State(
+            load=lambda: _loaded(places, request),
+            watched=_watched(places, request),
+            policy=rules,
+            make_page=lambda view: _page(view, folder),
+        )
+        state.start()
+        for line in state.seen_by(None).view.warnings:
+            console.warn(line)
+        logging.basicConfig(level=logging.INFO, format="%(message)s")
+        config = uvicorn.Config(
+            create_app(state, settings), host, port, log_level="warning", server_header=False
+        )
+        server = uvicorn.Server(config)
+        _announce(settings.tokens, host, port, in_browser)
+        server.run()
+
+
+def _policy(path: str | None, viewer: str | None) -> Policy:
+    if path is None:
+        if viewer is not None:
+            raise OptionError("--viewer needs a policy", hint="Name the file with --policy.")
+        return Policy()
+    policy = read_policy(Path(path).expanduser())
+    return policy if viewer is None else replace(policy, default=policy.viewer(viewer))
+
+
+def _loaded(places: Places, request: Request) -> Lineage:
+    return load(places, request).lineage
+
+
+def _watched(places: Places, request: Request) -> list[Path]:
+    manifest = Path(request.manifest) if request.manifest else places.target_path / "manifest.json"
+    catalog = Path(request.catalog) if request.catalog else places.target_path / "catalog.json"
+    return [manifest, catalog, *map(Path, request.upstream_manifest)]
+
+
+def _page(view: View, folder: Path) -> Path | None:
+    return None
+
+
+def _announce(tokens: object, host: str, port: int, in_browser: bool) -> None:
+    shown = f"[{host}]" if ":" in host else host
+    url = f"http://{shown}:{port}/"
+    known = dict(tokens) if isinstance(tokens, dict) else {}
+    default = next((token for token, viewer in known.items() if viewer is None), None)
+    if default and os.environ.get("LINEAGE_POST_TOKEN") != default:
+        url += f"?token={default}"
+    console.say(f"The explorer is at {console.marked(url)} and the API's description at /docs.")
+    console.note("Stop it with Ctrl+C.")
+    if in_browser:
+        click.launch(url)

@@ -1,0 +1,105 @@
+"""What ``show`` is asked for: ``fct_orders.revenue``, ``+fct_orders.revenue``, ``fct_orders``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from lineage_post.errors import SelectionError
+from lineage_post.lineage import Lineage
+
+_PLUSES = re.compile(r"(?:(?P<up>\d*)\+)?(?P<name>.+?)(?:\+(?P<down>\d*))?")
+#: Without a plus: what is next to it.
+NEXT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A node, and a column of it unless all were meant; how far to look up and down.
+
+    0 means not at all, None without end.
+    """
+
+    node: str
+    column: str | None
+    up: int | None
+    down: int | None
+
+
+def target_of(text: str, lineage: Lineage) -> Target:
+    """The target that ``text`` names. Raises SelectionError with near names."""
+    parts = _PLUSES.fullmatch(text.strip())
+    if parts is None:
+        raise SelectionError("no name was given", hint="For example: lineage-post show orders.id")
+    up, down = _depth(parts["up"]), _depth(parts["down"])
+    if parts["up"] is None and parts["down"] is None:
+        up = down = NEXT
+    node, column = _named(parts["name"], lineage)
+    return Target(node, column, up, down)
+
+
+def _depth(plus: str | None) -> int | None:
+    if plus is None:
+        return 0
+    return int(plus) if plus else None
+
+
+def _named(name: str, lineage: Lineage) -> tuple[str, str | None]:
+    names = _names(lineage)
+    if name.casefold() in names:
+        return _only(name, names[name.casefold()]), None
+    nearest: SelectionError | None = None
+    for at in range(len(name) - 1, 0, -1):
+        found = names.get(name[:at].casefold()) if name[at] == "." else None
+        if found:
+            try:
+                return lineage.graph.find(_only(name[:at], found), name[at + 1 :])
+            except SelectionError as error:
+                nearest = nearest or error
+    if nearest is not None:
+        raise nearest
+    shown = {key: key for key in names if "." not in key or key.startswith("external.")}
+    near = get_close_matches(name.rpartition(".")[0].casefold() or name.casefold(), shown, n=3)
+    raise SelectionError(
+        f"there is no node for {name!r}",
+        hint=f"Did you mean {', '.join(near)}?" if near else "Write model.column, as in orders.id.",
+    )
+
+
+def _names(lineage: Lineage) -> dict[str, set[str]]:
+    """Every name a user may give a node, folded, with the nodes it may mean."""
+    names: dict[str, set[str]] = {}
+    for unique_id in lineage.nodes:
+        for name in _names_of(unique_id, lineage):
+            names.setdefault(name.casefold(), set()).add(unique_id)
+    return names
+
+
+def _names_of(unique_id: str, lineage: Lineage) -> Iterator[str]:
+    yield unique_id
+    node = lineage.project.nodes.get(unique_id)
+    if node is None:
+        return
+    if node.resource_type == "source":
+        yield f"{node.details.get('source_name')}.{node.name}"
+        yield node.name
+    elif node.version is not None:
+        yield f"{node.name}.v{node.version}"
+        yield f"{node.name}_v{node.version}"
+        if node.is_latest_version:
+            yield node.name
+    else:
+        yield node.name
+        yield f"{node.package_name}.{node.name}"
+
+
+def _only(name: str, found: set[str]) -> str:
+    if len(found) == 1:
+        return next(iter(found))
+    # A model and a source of one name: the model is what people mean.
+    models = [unique_id for unique_id in found if not unique_id.startswith("source.")]
+    if len(models) == 1:
+        return models[0]
+    raise SelectionError(f"{name!r} may be any of {', '.join(sorted(found))}", hint="Name one.")
