@@ -15,8 +15,9 @@ from lineage_post.artifacts import read_run_results
 from lineage_post.cli import FINDINGS, console, wording
 from lineage_post.cli.loading import Loaded, Request, artifact_options, load
 from lineage_post.cli.places import Places, place_options
+from lineage_post.errors import LineageError
 from lineage_post.lineage import ColumnLineage, Counts, NodeLineage
-from lineage_post.publish import docs, files, json
+from lineage_post.publish import dbt_index, docs, files, json
 from lineage_post.publish.exposures import exposure_set
 from lineage_post.publish.rows import rows_of
 from lineage_post.publish.run import Run, planned_run, run_from_results
@@ -38,6 +39,7 @@ LISTED = 12
 @click.option("--select", "-s", "selected", multiple=True, help="Publish these nodes only.")
 @click.option("--exclude", multiple=True, help="Publish all but these nodes.")
 @click.option("--no-docs", is_flag=True, help="Leave the docs site in the target path as it is.")
+@click.option("--overwrite-dbt-index", is_flag=True, help="Replace column edges that dbt 2 wrote.")
 @click.option("--output", type=click.Choice(["text", "json"]), default="text")
 @place_options
 def command(
@@ -47,16 +49,21 @@ def command(
     selected: tuple[str, ...],
     exclude: tuple[str, ...],
     no_docs: bool,
+    overwrite_dbt_index: bool,
     output: str,
 ) -> None:
     """Trace the project and write its lineage under target/lineage_post/.
 
     Needs a manifest with compiled SQL: run dbt compile, build or docs generate before. Writes
     lineage.json and the rows that `dbt run-operation lineage_post.load` loads, and decorates the
-    docs site where dbt docs generate has written one.
+    docs site where dbt docs generate has written one. Where dbt 2 has written its Parquet index,
+    column lineage for its docs site is added there.
     """
     loaded = _narrowed(load(places, request), selected, exclude)
-    written = list(_publish(loaded, with_docs=not no_docs and loaded.options.docs))
+    with_docs = not no_docs and loaded.options.docs
+    written = list(_publish(loaded, with_docs=with_docs))
+    if with_docs:
+        written += _write_index(loaded, overwrite=overwrite_dbt_index)
     for line in loaded.warnings:
         console.warn(line)
     if output == "json":
@@ -104,6 +111,25 @@ def _publish(loaded: Loaded, *, with_docs: bool) -> Iterator[Path]:
             places.target_path, lineage, exposures=exposures.specs, options=loaded.options
         )
         yield from decorated.files
+
+
+def _write_index(loaded: Loaded, *, overwrite: bool) -> Iterator[Path]:
+    """The files of dbt Docs v2, where dbt 2 has made them; their absence is no fault."""
+    for layout in dbt_index.layouts_in(loaded.places.target_path):
+        try:
+            found = dbt_index.write_index(loaded.lineage, layout, overwrite=overwrite)
+        except LineageError as error:
+            loaded.warnings.append(f"{error.message}: {error.hint}")
+            continue
+        if found.is_experimental:
+            shown = loaded.places.shown(layout.folder)
+            loaded.warnings.append(f"{shown}: support of this layout of dbt's is experimental.")
+        if found.kept:
+            nodes = wording.plural(found.kept, "node")
+            loaded.warnings.append(
+                f"{nodes} kept the column edges that dbt wrote; --overwrite-dbt-index replaces them"
+            )
+        yield from found.files
 
 
 def _carried_over(document: dict[str, Any], earlier: Path) -> list[str]:
