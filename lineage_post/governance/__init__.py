@@ -1,0 +1,1 @@
+"""Governance along the lineage: classification, erasure, evidence, descriptions and owners."""
