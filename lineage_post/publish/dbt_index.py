@@ -149,24 +149,46 @@ class Files:
         return frozenset(json.loads(bytes(found[0]).decode())) if found else frozenset()
 
     def add_columns(self, lineage: Lineage) -> bool:
-        """Adds the columns that are missing of nodes; whether there were any."""
-        path, names = self.layout.columns_file, self.layout.column
+        """Adds the columns that are missing, and the position and type that a column lacks;
+        whether there was anything to add."""
+        path = self.layout.columns_file
         if not path.is_file():
             return False
         self.connection.execute("create table columns as from read_parquet(?)", [str(path)])
         described = self.connection.execute("describe columns").fetchall()
-        types = {name: kind for name, kind, *_ in described}
-        listed = f"{_quoted(names['node'])}, lower(column_name)"
-        have = set(self.connection.execute(f"select {listed} from columns").fetchall())
+        types = {str(name): str(kind) for name, kind, *_ in described}
         rows = [
             tuple(self._value(name, kind, row) for name, kind in types.items())
             for row in column_rows(lineage)
-            if (row["node"], row["name"].lower()) not in have
         ]
-        if rows:
-            self._insert("columns", list(types.values()), rows)
-            self._copy("columns", path, None)
-        return bool(rows)
+        self.connection.execute("create table ours as from columns limit 0")
+        self._insert("ours", list(types.values()), rows)
+        if not self._complete(types):
+            return False
+        self._copy("columns", path, None)
+        return True
+
+    def _complete(self, types: Mapping[str, str]) -> int:
+        """Brings ``ours`` into ``columns``; gives back how many rows that changed."""
+        names = self.layout.column
+        node = _quoted(names["node"])
+        is_same = (
+            f"columns.{node} = ours.{node} and lower(columns.column_name) = lower(ours.column_name)"
+        )
+        filled = [
+            _quoted(name)
+            for name in ("column_index", names["inferred"], names.get("resolved", ""))
+            if name in types
+        ]
+        sets = ", ".join(f"{n} = coalesce(columns.{n}, ours.{n})" for n in filled)
+        lacks = " or ".join(f"(columns.{n} is null and ours.{n} is not null)" for n in filled)
+        updated = self.connection.execute(
+            f"update columns set {sets} from ours where {is_same} and ({lacks})"
+        ).fetchone()
+        added = self.connection.execute(
+            f"insert into columns from ours where not exists (from columns where {is_same})"
+        ).fetchone()
+        return int(updated[0]) + int(added[0])
 
     def _value(self, name: str, kind: str, row: Mapping[str, Any]) -> Any:
         """What one of the file's columns has of a row of ours; lists are never null in it."""
