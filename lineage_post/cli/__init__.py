@@ -33,6 +33,7 @@ FINDINGS, WRONG_USE, INTERRUPTED = 1, 2, 130
         "sql": "lineage_post.cli.sql",
         "exposures": "lineage_post.cli.exposures",
         "why": "lineage_post.cli.why",
+        "tags": "lineage_post.cli.tags",
         "serve": "lineage_post.cli.serve",
         "init": "lineage_post.cli.init",
     },

@@ -146,3 +146,8 @@ def _values(value: Any) -> Iterator[str]:
         text = str(value).strip()
         if text.casefold() not in ("", "false", "no", "none", "null"):
             yield "true" if text.casefold() in ("true", "yes") else text
+
+
+def label_values(meta: Mapping[str, Any], key: str) -> list[str]:
+    """What a column's meta says under a key: ``true`` or texts; nothing where it denies."""
+    return list(_values(_at(meta, key)))
