@@ -13,6 +13,7 @@ from lineage_post.trace.parsing import parse
 from lineage_post.trace.result import ColumnRef, Op, Output, Trace, TraceEdge, Unknown
 from lineage_post.trace.running import Settings, trace_node, tracer_of
 from lineage_post.trace.schema_index import Entry, SchemaIndex, index_of
+from lineage_post.trace.script import Script
 from lineage_post.trace.tokens import Tokens
 
 __all__ = [
@@ -63,7 +64,11 @@ def trace_script(
     masking_functions: Sequence[str] = (),
     expressions: bool = True,
 ) -> tuple[Trace, ...]:
-    """The lineage of each statement of a script, in order; never empty."""
+    """The lineage of each statement of a script, in order; never empty.
+
+    A statement sees what those before it made: it reads through their temporary tables, and knows
+    the columns of the tables that stay. ``insert all`` gives a Trace for each table it fills.
+    """
     settings = Settings(
         schema=index_of(schema, dialect),
         commands=commands or {},
@@ -81,12 +86,17 @@ def _traces(sql: str, rules: Rules, settings: Settings) -> tuple[Trace, ...]:
         return (parsed,)
     tokens, nodes = parsed
     text = Tokens(sql, tokens)
-    return tuple(
-        node
-        if isinstance(node, Trace)
-        else trace_node(node, tracer_of(text, settings), has_expressions=settings.has_expressions)
-        for node in nodes
-    )
+    script = Script(settings) if len(nodes) > 1 else None
+    traces = []
+    for node in nodes:
+        if isinstance(node, Trace):
+            traces.append(node)
+            continue
+        tracer = tracer_of(text, settings if script is None else script.settings)
+        traces.append(
+            trace_node(node, tracer, has_expressions=settings.has_expressions, script=script)
+        )
+    return tuple(traces)
 
 
 class _CallableModule(ModuleType):

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from lineage_post.trace.conditions import as_condition, chosen, condition
 from lineage_post.trace.expressions import children, computed, evaluate, handles
-from lineage_post.trace.frame import Frame
+from lineage_post.trace.frame import Frame, MatchFrame
 from lineage_post.trace.provenance import SORT, WINDOW, aggregated, transformed
 from lineage_post.trace.tracer import Tracer
 
@@ -25,6 +25,12 @@ def aggregate(t: Tracer, node: Any, f: Frame) -> int:
 def other_row(t: Tracer, node: Any, f: Frame) -> int:
     """They pick another row's value: sqlglot files them under AggFunc, they aggregate nothing."""
     return computed(t, node, f)
+
+
+@handles("First", "Last")
+def end_row(t: Tracer, node: Any, f: Frame) -> int:
+    """An aggregate, but in MATCH_RECOGNIZE the value of one row."""
+    return computed(t, node, f) if isinstance(f, MatchFrame) else aggregate(t, node, f)
 
 
 @handles("Count")

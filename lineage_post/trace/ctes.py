@@ -86,14 +86,17 @@ def _stop(t: Tracer, cte: Cte) -> str | None:
 
 def _evaluated(t: Tracer, cte: Cte) -> Relation:
     query = cte.node.args["this"]
-    if cte.is_recursive and isinstance(query, exp.SetOperation) and _reads(t, query, cte.key):
+    if cte.is_recursive and _is_recursion(t, query, cte.key):
         return _fixpoint(t, cte, query)
     if not isinstance(query, _RELATIONS):
         return t.hooks.write(t, query, cte.env)
     return _named(t, cte, t.query(t, query, cte.env, cte.outer))
 
 
-def _reads(t: Tracer, query: Any, key: str) -> bool:
+def _is_recursion(t: Tracer, query: Any, key: str) -> bool:
+    """Whether the second arm reads the CTE. By name there is no recursion: it reads a table."""
+    if not isinstance(query, exp.SetOperation) or query.args.get("by_name"):
+        return False
     return any(
         isinstance(table.this, exp.Identifier) and t.key(table.this) == key
         for table in query.args["expression"].find_all(exp.Table)

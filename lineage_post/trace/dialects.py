@@ -193,6 +193,8 @@ def rules_of(dialect: str | None) -> Rules:
         raise OptionError(f"there is no SQL dialect {dialect!r}", hint=str(error)) from None
     case = _case(name, found)
     key, spell = _folds(case)
+    if _FAMILIES.get(name, name) == "tsql":
+        key, spell = _marked(key), _marked(spell)
     lateral = name in _LATERAL
     return Rules(
         name=name,
@@ -266,3 +268,15 @@ def _folded_lower(identifier: Any) -> str:
 def _folded_upper(identifier: Any) -> str:
     name = _written(identifier)
     return name if identifier.args.get("quoted") else name.upper()
+
+
+def _marked(fold: Callable[[Any], str]) -> Callable[[Any], str]:
+    """T-SQL's ``#t`` and ``##t`` are other tables than ``t``."""
+
+    def marked(identifier: Any) -> str:
+        args = identifier.args
+        if args.get("temporary"):
+            return "#" + fold(identifier)
+        return "##" + fold(identifier) if args.get("global_") else fold(identifier)
+
+    return marked

@@ -125,3 +125,9 @@ class Frame:
         """Records a predicate that decides rows; ``provenance`` has the kind it acts as."""
         self.rows |= provenance
         self.rows_of.own.append(step)
+
+
+class MatchFrame(Frame):
+    """The names inside MATCH_RECOGNIZE, where FIRST and LAST pick a row of the match."""
+
+    __slots__ = ()

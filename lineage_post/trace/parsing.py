@@ -12,6 +12,7 @@ from sqlglot.errors import SqlglotError
 from lineage_post.trace.dialects import Rules
 from lineage_post.trace.errors import TooComplex
 from lineage_post.trace.limits import check
+from lineage_post.trace.multi_insert import single_statements
 from lineage_post.trace.result import Trace, failed
 from lineage_post.vocabulary import Reason
 
@@ -28,7 +29,9 @@ def parse(sql: str, rules: Rules) -> Trace | tuple[Sequence[Any], list[Statement
         return failed(Reason.PARSE_ERROR, _first_line(error))
     except TooComplex as error:
         return failed(Reason.TOO_COMPLEX, str(error))
-    statements = _statements(sql, tokens, rules)
+    statements = [
+        single for node in _statements(sql, tokens, rules) for single in single_statements(node)
+    ]
     if not statements:
         return failed(Reason.PARSE_ERROR, "there is no statement in the text")
     return tokens, statements

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lineage_post.trace import aggregates, conditions, fields, functions, subqueries
 from lineage_post.trace.commands import Commands
@@ -22,6 +22,9 @@ from lineage_post.trace.statements import Written, written, written_relation
 from lineage_post.trace.tokens import Tokens
 from lineage_post.trace.tracer import Hooks, Tracer
 from lineage_post.vocabulary import Reason
+
+if TYPE_CHECKING:
+    from lineage_post.trace.script import Script
 
 _HOOKS = Hooks(
     query=query,
@@ -60,10 +63,14 @@ def tracer_of(tokens: Tokens, settings: Settings) -> Tracer:
     )
 
 
-def trace_node(node: Any, t: Tracer, *, has_expressions: bool) -> Trace:
-    """The Trace of a parsed statement."""
+def trace_node(
+    node: Any, t: Tracer, *, has_expressions: bool, script: Script | None = None
+) -> Trace:
+    """The Trace of a parsed statement; ``script`` knows what was made before it."""
     try:
-        result: Written = written(t, node)
+        result: Written = written(t, node, {} if script is None else script.env)
+        if script is not None:
+            script.note(node, result)
         return finished(
             t,
             result.relation,

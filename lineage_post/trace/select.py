@@ -10,6 +10,7 @@ from lineage_post.trace.dialects import Visible
 from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.frame import Env, Frame, Operand
 from lineage_post.trace.joins import join
+from lineage_post.trace.match_recognize import matched_item, recognize
 from lineage_post.trace.opens import Open, OpenChoice, OpenUnknown
 from lineage_post.trace.outputs import add_output
 from lineage_post.trace.provenance import FILTER, GROUP_BY, JOIN, SORT
@@ -54,13 +55,29 @@ def select(t: Tracer, node: Any, env: Env, outer: Frame | None) -> Relation:
 def _read_from(t: Tracer, a: Any, f: Frame) -> None:
     f.is_partial = True
     from_ = a.get("from_")
-    if from_ is not None:
-        add_source(t, from_.args["this"], f)
-    for node in a.get("joins") or ():
-        join(t, node, f)
+    if a.get("match") is not None and from_ is not None:
+        _read_matched(t, a, f)
+    else:
+        if from_ is not None:
+            add_source(t, from_.args["this"], f)
+        for node in a.get("joins") or ():
+            join(t, node, f)
     for lateral in a.get("laterals") or ():
         add_source(t, lateral, f)
     f.is_partial = False
+
+
+def _read_matched(t: Tracer, a: Any, f: Frame) -> None:
+    """FROM with a MATCH_RECOGNIZE behind one of its items."""
+    joins = a.get("joins") or ()
+    item = matched_item(a["match"], a["from_"], joins)
+    add_source(t, a["from_"].args["this"], f)
+    if item is a["from_"].args["this"]:
+        recognize(t, a["match"], f)
+    for node in joins:
+        join(t, node, f)
+        if item is node.args["this"]:
+            recognize(t, a["match"], f)
 
 
 def _decide_rows(t: Tracer, a: Any, f: Frame) -> None:

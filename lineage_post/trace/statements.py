@@ -13,6 +13,7 @@ from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.frame import Env, Frame, Operand
 from lineage_post.trace.joins import join
 from lineage_post.trace.merge import merged
+from lineage_post.trace.multi_insert import Into, filled, table_of
 from lineage_post.trace.opens import Open
 from lineage_post.trace.outputs import add_output
 from lineage_post.trace.provenance import FILTER
@@ -46,9 +47,11 @@ _HARMLESS_WORDS = frozenset(
 )  # fmt: skip
 
 
-def written(t: Tracer, node: Any) -> Written:
-    """What a statement writes. Raises Unsupported for one whose effect is not modelled."""
-    env: Env = {}
+def written(t: Tracer, node: Any, env: Env) -> Written:
+    """What a statement writes, where ``env`` has what a script made before.
+
+    Raises Unsupported for one whose effect is not modelled.
+    """
     for classes, handler in _STATEMENTS:
         if isinstance(node, classes):
             if node.args.get("with_") is not None and not isinstance(node, exp.Query):
@@ -189,6 +192,10 @@ def _merge(t: Tracer, node: Any, env: Env) -> Written:
     return Written(merged(t, node, env), "merge", label_of(t, node.args["this"]))
 
 
+def _into(t: Tracer, node: Into, env: Env) -> Written:
+    return Written(filled(t, node, env), "insert", label_of(t, table_of(node.target)))
+
+
 def _copy(t: Tracer, node: Any, env: Env) -> Written:
     """``copy into t from (select $1 from @stage)``."""
     target, columns = node.args["this"], []
@@ -211,6 +218,7 @@ _STATEMENTS: tuple[tuple[Any, _Handler], ...] = (
     (exp.Delete, _delete),
     (exp.Merge, _merge),
     (exp.Copy, _copy),
+    (Into, _into),
 )
 
 

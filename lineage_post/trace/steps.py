@@ -23,6 +23,7 @@ from lineage_post.trace.relation import Relation
 from lineage_post.trace.result import ColumnRef, Trace
 from lineage_post.trace.running import Settings, tracer_of
 from lineage_post.trace.schema_index import SchemaIndex, index_of
+from lineage_post.trace.script import Script
 from lineage_post.trace.statements import written
 from lineage_post.trace.tokens import Tokens
 from lineage_post.trace.tracer import Tracer
@@ -51,9 +52,9 @@ class StageColumn:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One stage: ``kind`` is scan, command, join, filter, aggregate, distinct, sort, project, or a
-    set operation. ``scope`` is the CTE or derived table it is in, ``final`` for the statement's
-    own query. ``rows`` is what decides so far which rows there are."""
+    """One stage: ``kind`` is scan, command, match, join, filter, aggregate, distinct, sort,
+    project, or a set operation. ``scope`` is the CTE or derived table it is in, ``final`` for the
+    statement's own query. ``rows`` is what decides so far which rows there are."""
 
     number: int
     scope: str
@@ -90,17 +91,18 @@ def steps(
         has_expressions=True,
     )
     text = Tokens(sql, tokens)
+    script = Script(settings)
     stages: list[Stage] = []
     for node in nodes:
         if not isinstance(node, Trace):
-            stages.extend(_stages_of(node, tracer_of(text, settings), len(stages)))
+            stages.extend(_stages_of(node, tracer_of(text, script.settings), script, len(stages)))
     return tuple(stages)
 
 
-def _stages_of(node: Any, t: Tracer, before: int) -> list[Stage]:
+def _stages_of(node: Any, t: Tracer, script: Script, before: int) -> list[Stage]:
     t.recorder = Recorder()
     try:
-        written(t, node)
+        script.note(node, written(t, node, script.env))
     except (TooComplex, Unsupported, RecursionError):
         return []
     return [
