@@ -34,6 +34,8 @@ FINDINGS, WRONG_USE, INTERRUPTED = 1, 2, 130
         "exposures": "lineage_post.cli.exposures",
         "why": "lineage_post.cli.why",
         "tags": "lineage_post.cli.tags",
+        "inherit": "lineage_post.cli.inherit",
+        "export": "lineage_post.cli.export",
         "serve": "lineage_post.cli.serve",
         "init": "lineage_post.cli.init",
     },

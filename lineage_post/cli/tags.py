@@ -9,6 +9,7 @@ from rich.table import Table
 
 from lineage_post.cli import console, wording, yaml_changes
 from lineage_post.cli.loading import Loaded, Request, artifact_options, load
+from lineage_post.cli.picking import picks_of
 from lineage_post.cli.places import Places, place_options
 from lineage_post.governance.classification import Classification, Column
 from lineage_post.governance.flow import Arrival, Flow, StoppedBy
@@ -16,7 +17,6 @@ from lineage_post.governance.gaps import gaps_of
 from lineage_post.governance.tagging import Picks, tag_patches, tags_to_dict
 from lineage_post.governance.yaml_files import Patches
 from lineage_post.publish import json
-from lineage_post.selection import select
 from lineage_post.vocabulary import Certainty
 
 
@@ -48,7 +48,7 @@ def command(
     """
     loaded = load(places, request)
     flow = Flow(loaded.lineage, Classification(loaded.lineage, tags, meta))
-    picks = _picks(loaded, selectors)
+    picks = picks_of(loaded, selectors)
     if diff or write:
         _change(loaded, flow, picks, write=write)
     elif output == "json":
@@ -56,16 +56,6 @@ def command(
         console.say_json({**document, **tags_to_dict(flow, picks)})
     else:
         _say(loaded, flow, picks)
-
-
-def _picks(loaded: Loaded, selectors: tuple[str, ...]) -> Picks:
-    lineage = loaded.lineage
-    if not selectors:
-        return lambda column: lineage.is_published(column[0])
-    selection = select(lineage, selectors)
-    for warning in selection.warnings:
-        console.warn(warning)
-    return lambda column: column in selection and lineage.is_published(column[0])
 
 
 def _change(loaded: Loaded, flow: Flow, picks: Picks, *, write: bool) -> None:
