@@ -137,6 +137,8 @@ def _show(trace: Trace, title: str | None, conservative: bool) -> None:
         console.say(
             f"[column]{console.marked(output.name)}[/] [quiet]{console.marked(shown)}[/] {state}"
         )
+        for step in output.steps:
+            console.say(f"  [quiet]of[/] {console.marked(wording.shortened(step))}")
         for edge in trace.edges:
             if edge.to is not None and edge.to_ordinal == output.ordinal:
                 console.say(f"  ← {_edge(edge)}")
@@ -151,6 +153,8 @@ def _show(trace: Trace, title: str | None, conservative: bool) -> None:
             f"[unknown]not known:[/] {console.marked(what)} ({unknown.reason.value}) "
             f"[quiet]{console.marked(unknown.detail)}[/]"
         )
+    for warning in trace.warnings:
+        console.say(f"[warning]Note:[/] {console.marked(warning)}")
     if trace.open:
         console.say("[partial]There are more outputs:[/] a star could not be expanded.")
     if conservative:

@@ -53,7 +53,7 @@ def bound_columns(task: Task, trace: Trace) -> list[ColumnLineage]:
             state=output.state,
             reason=output.reason,
             expression=output.expression,
-            detail=details.get(output.name) if output.state is not State.KNOWN else None,
+            detail=_detail(output, details),
         )
         for output in trace.outputs
     ]
@@ -64,6 +64,13 @@ def bound_columns(task: Task, trace: Trace) -> list[ColumnLineage]:
         told.add("*")
     columns.extend(_remarks(trace, told))
     return columns
+
+
+def _detail(output: Output, details: Mapping[str, str]) -> str | None:
+    """What a column that is not known hangs on; a partial one need not be among the unknowns."""
+    if output.state is State.KNOWN:
+        return None
+    return details.get(output.name, output.detail)
 
 
 def output_names(task: Task, trace: Trace) -> dict[int, str]:

@@ -2,8 +2,8 @@
 
 A contract is ``{inputs: [...], outputs: [...]}``. An input is the name of a parameter (taken by
 position, or by ``name => value``), a column of the relation that an argument names
-(``enrich('main.public.orders')``), or ``relation.column`` in full. Without ``inputs`` every
-argument, or every declared column of the named relation, is one.
+(``enrich('main.public.orders')``), or a relation or ``relation.column`` in full. Without
+``inputs`` every argument, or every declared column of the named relation, is one.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class _Given:
     """What a call passes: influences by input name, in order."""
 
     values: dict[str, int]
-    is_positional: bool = False
+    has_relation: bool = False
 
 
 def call(t: Tracer, node: Any, contract: Contract, f: Frame) -> int:
@@ -96,8 +96,14 @@ def _closure(t: Tracer, node: Any, contract: Contract, f: Frame) -> int:
         if found is not None:
             covered.add(found)
             x |= given.values[found]
-        elif "." in name:
-            x |= _of_schema(t, name)
+            continue
+        named = _of_schema(t, name)
+        if not named and (given.has_relation or "." in name):
+            t.warnings.append(f"{contract.name}: there is no input {name}")
+        for column, y in named:
+            x |= y
+            if column.lower() in folded:
+                covered.add(folded[column.lower()])
     left = [name for name, y in given.values.items() if name not in covered and y]
     if left:
         t.warnings.append(f"{contract.name}: no declared input covers {', '.join(sorted(left))}")
@@ -111,32 +117,40 @@ def _union(values: Any) -> int:
     return x
 
 
-def _of_schema(t: Tracer, name: str) -> int:
-    """``relation.column`` in full."""
-    *parts, column = split_name(name)
-    relation = t.table(tuple(parts))
+def _of_schema(t: Tracer, name: str) -> list[tuple[str, int]]:
+    """What an input that is no argument names: a whole relation, or ``relation.column``."""
+    parts = split_name(name)
+    if t.schema.find(parts) is not None:
+        relation = t.table(parts)
+        return [(c, transformed(x)) for c, x in zip(relation.spellings, relation.all())]
+    if len(parts) == 1:
+        return []
+    relation, column = t.table(parts[:-1]), parts[-1]
     i = relation.position(t.rules.key_of(column))
     if i >= 0:
-        return transformed(relation.at(i))
+        return [(column, transformed(relation.at(i)))]
     if relation.open is not None:
-        return transformed(relation.open.column(t, t.rules.key_of(column), column))
-    return 0
+        x = relation.open.column(t, t.rules.key_of(column), column)
+        return [(column, transformed(x))]
+    return []
 
 
 def _given(t: Tracer, node: Any, contract: Contract, f: Frame) -> _Given:
     values: dict[str, int] = {}
     arguments = _arguments(node)
+    has_relation = False
     for n, argument in enumerate(arguments):
         name, value = _named(argument)
         relation = _relation_argument(t, value, f)
         if relation is not None:
+            has_relation = True
             for spelling, y in zip(relation.spellings, relation.all()):
                 values[spelling] = values.get(spelling, 0) | transformed(y)
             continue
         x = transformed(evaluate(t, value, f))
         key = name or _parameter(contract, n, len(arguments), value)
         values[key] = values.get(key, 0) | x
-    return _Given(values)
+    return _Given(values, has_relation)
 
 
 def _parameter(contract: Contract, n: int, count: int, value: Any) -> str:

@@ -34,12 +34,14 @@ class Finisher:
         """An output column; its edges and unknowns are noted."""
         ways, missing = influences(self._sources, x)
         text = None
+        behind: tuple[str, ...] = ()
         applied: Sequence[Applied] = ()
         is_of_arms = False
         if step is not None:
             applied = self._operations.of(step)
             if self._texts is not None:
                 text = self._texts.of(step)
+                behind = self._texts.behind(step)
                 is_of_arms = step.__class__ is Arms
         for ref, kind, is_masked, is_assumed, window in ways:
             shown, ops = text, _IDENTITY_OPS
@@ -56,9 +58,9 @@ class Finisher:
                 )
             )  # fmt: skip
         if not missing:
-            return Output(ordinal, name, State.KNOWN, None, text)
+            return Output(ordinal, name, State.KNOWN, None, text, steps=behind)
         state, reason = self._state(name, missing, has_edges=bool(ways))
-        return Output(ordinal, name, state, reason, text, detail=missing[0].detail)
+        return Output(ordinal, name, state, reason, text, None, missing[0].detail, behind)
 
     def rows(self, relation: Relation) -> None:
         """The dataset-level edges and unknowns."""

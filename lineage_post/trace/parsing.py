@@ -13,7 +13,7 @@ from lineage_post.trace.dialects import Rules
 from lineage_post.trace.errors import TooComplex
 from lineage_post.trace.limits import check
 from lineage_post.trace.multi_insert import single_statements
-from lineage_post.trace.result import Trace, failed
+from lineage_post.trace.result import Trace, failed, fault_of
 from lineage_post.vocabulary import Reason
 
 Statement = Any
@@ -46,6 +46,8 @@ def _statements(sql: str, tokens: Sequence[Any], rules: Rules) -> list[Statement
         chunks = _chunks(tokens)
         if len(chunks) == 1:
             return [failed(Reason.PARSE_ERROR, _first_line(error))]
+    except Exception as error:
+        return [failed(Reason.INTERNAL_ERROR, f"the parser failed: {fault_of(error)}")]
     return [statement for chunk in chunks for statement in _statements(sql, chunk, rules)]
 
 

@@ -51,7 +51,8 @@ class TraceEdge(NamedTuple):
 class Output(NamedTuple):
     """An output column; ``ordinal`` counts from 1, ``data_type`` is None where it is not known.
 
-    ``detail`` says of a partial or unknown one what it hangs on.
+    ``detail`` says of a partial or unknown one what it hangs on. ``expression`` is the first one
+    on the way in that is not a bare reference, ``steps`` are the computing ones behind it.
     """
 
     ordinal: int
@@ -61,6 +62,7 @@ class Output(NamedTuple):
     expression: str | None = None
     data_type: str | None = None
     detail: str | None = None
+    steps: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,13 +129,20 @@ def failed(reason: Reason, detail: str, reads: Iterable[tuple[str, ...]] = ()) -
     )
 
 
+def fault_of(error: Exception) -> str:
+    """The words for an exception that nobody expected."""
+    return f"{type(error).__name__}: {error}"[:500]
+
+
 def _output_to_dict(output: Output) -> dict[str, Any]:
     return {
         "ordinal": output.ordinal,
         "name": output.name,
         "state": output.state.value,
         "reason": output.reason and output.reason.value,
+        "detail": output.detail,
         "expression": output.expression,
+        "steps": list(output.steps),
     }
 
 

@@ -14,7 +14,7 @@ from lineage_post.trace.finish import finished
 from lineage_post.trace.joins import join
 from lineage_post.trace.pivot import pivot
 from lineage_post.trace.queries import query
-from lineage_post.trace.result import Trace, failed
+from lineage_post.trace.result import Trace, failed, fault_of
 from lineage_post.trace.schema_index import SchemaIndex
 from lineage_post.trace.shape_changes import element_shape
 from lineage_post.trace.shape_of import column_shape, expression_shape
@@ -84,5 +84,7 @@ def trace_node(
         return failed(Reason.TOO_COMPLEX, "the statement is nested too deeply", t.reads)
     except Unsupported as error:
         return failed(Reason.UNSUPPORTED_SYNTAX, str(error), t.reads)
+    except Exception as error:
+        return failed(Reason.INTERNAL_ERROR, fault_of(error), t.reads)
     finally:
         t.cut_loose()

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from lineage_post.trace.dialects import rules_of
-from lineage_post.trace.errors import TooComplex, Unsupported
 from lineage_post.trace.influences import influences
 from lineage_post.trace.parsing import parse
 from lineage_post.trace.provenance import SUBTYPES
@@ -103,7 +102,7 @@ def _stages_of(node: Any, t: Tracer, script: Script, before: int) -> list[Stage]
     t.recorder = Recorder()
     try:
         script.note(node, written(t, node, script.env))
-    except (TooComplex, Unsupported, RecursionError):
+    except Exception:  # its Trace says what is wrong with it
         return []
     return [
         Stage(

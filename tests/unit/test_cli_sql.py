@@ -166,3 +166,88 @@ def test_names_cannot_write_to_the_terminal(capsys: pytest.CaptureFixture[str]) 
     assert "\x1b" not in text and "\\x1b[2J\\u202eevil[bold]" in text
     name = document(capsys, evil, "--dialect", "duckdb")["outputs"][0]["name"]
     assert name == "\x1b[2J\u202eevil[bold]"
+
+
+def project(elsewhere: Path, **variables: Any) -> None:
+    """A dbt_project.yml with these vars of lineage_post."""
+    text = json.dumps({"name": "shop", "vars": {"lineage_post": variables}})
+    (elsewhere / "dbt_project.yml").write_text(text, encoding="utf-8")
+
+
+def test_the_expression_is_the_first_that_computes_and_those_behind_it_are_listed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    sql = (
+        "with a as (select id, amount * 2 as twice from shop.orders),"
+        " b as (select id, twice + 1 as more from a union all select id, 0 from a),"
+        " c as (select id, sum(more) as total from b group by id)"
+        " select id, total, round(total) as rounded from c"
+    )
+    found = document(capsys, sql, "--schema", "schema.json", "--dialect", "duckdb")
+    told = {o["name"]: (o["expression"], o["steps"]) for o in found["outputs"]}
+    assert told == {
+        "id": (None, []),
+        "total": ("sum(more)", ["twice + 1", "amount * 2"]),
+        "rounded": ("round(total)", ["sum(more)", "twice + 1", "amount * 2"]),
+    }
+    run(["sql", sql, "--schema", "schema.json"])
+    lines = capsys.readouterr().out.splitlines()
+    at = lines.index("total sum(more) ")
+    assert lines[at + 1 : at + 3] == ["  of twice + 1", "  of amount * 2"]
+
+
+@pytest.mark.parametrize(
+    "inputs, columns, warned",
+    [
+        (None, ["amount", "id", "status"], []),
+        (["shop.orders"], ["amount", "id", "status"], []),
+        (["amount"], ["amount"], ["enrich: no declared input covers id, status"]),
+        (["shop.orders.id", "amount"], ["amount", "id"],
+         ["enrich: no declared input covers status"]),
+        (["price"], [],
+         ["enrich: there is no input price",
+          "enrich: no declared input covers amount, id, status"]),
+    ],
+)  # fmt: skip
+def test_a_contract_reads_what_it_declares_of_the_relation_an_argument_names(
+    inputs: list[str] | None,
+    columns: list[str],
+    warned: list[str],
+    elsewhere: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    declared = (
+        {"outputs": ["score"]} if inputs is None else {"inputs": inputs, "outputs": ["score"]}
+    )
+    project(elsewhere, commands={"enrich": declared})
+    sql = "select score from enrich('shop.orders')"
+    found = document(capsys, sql, "--schema", "schema.json")
+    assert sorted(column for column, _, _ in edges(found)) == columns
+    assert found["warnings"] == warned
+    run(["sql", sql, "--schema", "schema.json"])
+    out = capsys.readouterr().out
+    assert all(f"Note: {text}" in out for text in warned)
+
+
+def test_a_fault_of_the_engine_is_an_unknown_and_no_traceback(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise ZeroDivisionError("as if by mistake")
+
+    monkeypatch.setattr("lineage_post.trace.running.written", fail)
+    monkeypatch.setattr("lineage_post.trace.steps.written", fail)
+    assert run(["sql", SQL, "--steps", "--output", "json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["state"], found["reason"]) == ("unknown", "internal_error")
+    assert found["detail"] == "ZeroDivisionError: as if by mistake"
+    assert found["steps"] == []
+
+
+def test_a_column_that_is_not_known_says_what_it_hangs_on(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    sql = "select nothing, id from shop.orders"
+    found = document(capsys, sql, "--schema", "schema.json")
+    first, second = found["outputs"]
+    assert "nothing" in first["detail"] and second["detail"] is None
