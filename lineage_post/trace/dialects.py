@@ -164,6 +164,8 @@ class Rules:
     #: ``select ID from t`` is called as t spells it, not as the query does.
     keeps_stored_case: bool
     always_recursive: bool
+    #: A derived table sees the items of FROM before it without the word LATERAL.
+    implicit_lateral: bool
     #: What the columns of VALUES are called: prefix and first number.
     values_prefix: str
     values_base: int
@@ -215,6 +217,7 @@ def rules_of(dialect: str | None) -> Rules:
         renames_duplicates=name == "duckdb",
         keeps_stored_case=name == "duckdb",
         always_recursive=name in _ALWAYS_RECURSIVE,
+        implicit_lateral=name == "duckdb",
         values_prefix=_VALUES_NAMES.get(name, ("column", 1))[0],
         values_base=_VALUES_NAMES.get(name, ("column", 1))[1],
         unnest_name="unnest" if name == "duckdb" else None,

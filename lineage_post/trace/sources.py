@@ -59,13 +59,14 @@ def _record(t: Tracer, node: Any, f: Frame, key: str, relation: Relation) -> Non
 
 
 def _query(t: Tracer, node: Any, f: Frame) -> Relation:
-    """A derived table: it sees the CTEs and the outer query, not its siblings."""
+    """A derived table: it sees the CTEs and the outer query; its siblings only on DuckDB."""
+    outer = f if t.rules.implicit_lateral and f.operands else f.outer
     if t.recorder is None:
-        return t.query(t, node, f.env, f.outer)
+        return t.query(t, node, f.env, outer)
     alias = node.args.get("alias")
     named = isinstance(alias, exp.TableAlias) and alias.args.get("this") is not None
     with t.recorder.scope(t.spell(alias.this) if named else "(derived table)"):
-        return t.query(t, node, f.env, f.outer)
+        return t.query(t, node, f.env, outer)
 
 
 def _under_alias(

@@ -46,7 +46,7 @@ def closed(names: Iterable[str], definitions: dict[str, list[exp.Expression]]) -
 
 
 def unsteady_keys(tree: exp.Expression, definitions: dict[str, list[exp.Expression]]) -> set[str]:
-    """Names in group and distinct keys whose groups a recoding could change."""
+    """Names in group, distinct and aggregates' order keys that a recoding could mix up."""
     mixes = tree.find(exp.SetOperation) is not None
     unsteady: set[str] = set()
     for key in _keys(tree):
@@ -88,6 +88,9 @@ def _keys(tree: exp.Expression) -> Iterator[exp.Expression]:
                 yield select.expressions[int(key.this) - 1]
             else:
                 yield key
+    for order in tree.find_all(exp.Order):
+        if not isinstance(order.parent, (exp.Query, exp.Window)):
+            yield from order.expressions
     for operation in tree.find_all(exp.Union):
         if operation.args.get("distinct"):
             for arm in operation.find_all(exp.Select):
