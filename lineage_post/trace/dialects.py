@@ -166,6 +166,8 @@ class Rules:
     always_recursive: bool
     #: A derived table sees the items of FROM before it without the word LATERAL.
     implicit_lateral: bool
+    #: UNNEST of an array of structs gives their fields as columns.
+    unnests_fields: bool
     #: What the columns of VALUES are called: prefix and first number.
     values_prefix: str
     values_base: int
@@ -218,6 +220,7 @@ def rules_of(dialect: str | None) -> Rules:
         keeps_stored_case=name == "duckdb",
         always_recursive=name in _ALWAYS_RECURSIVE,
         implicit_lateral=name == "duckdb",
+        unnests_fields=name in {"bigquery", "trino", "presto", "athena"},
         values_prefix=_VALUES_NAMES.get(name, ("column", 1))[0],
         values_base=_VALUES_NAMES.get(name, ("column", 1))[1],
         unnest_name="unnest" if name == "duckdb" else None,

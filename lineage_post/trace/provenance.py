@@ -52,6 +52,11 @@ def aggregated(x: int) -> int:
     return x & _KEPT_BY_AGGREGATION | (x & _IDENTITY) << 2 | (x & _TRANSFORMATION) << 1
 
 
+def is_aggregate(x: int) -> bool:
+    """Whether an aggregate is part of it; only one has an order of its own."""
+    return bool(x & (_AGGREGATION | _FIRST << SORT))
+
+
 def collapsed(x: int, kind: int) -> int:
     """Everything that ``x`` depends on, in whatever way, as ``kind``."""
     if not x:

@@ -124,7 +124,7 @@ def _not_listed(t: Tracer, identifier: Any, key: str, f: Frame) -> int:
         if operand is not None:
             return row_of(t, operand.relation)
     spelling = t.spell(identifier)
-    if spelling.lower() in PSEUDO_COLUMNS or spelling.startswith("@"):
+    if spelling.lower() in PSEUDO_COLUMNS or spelling.startswith("@") or key in t.variables:
         return 0
     if spelling.lower().startswith("metadata$") and f.operands:
         open_ = f.operands[0].relation.open

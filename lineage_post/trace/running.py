@@ -68,6 +68,8 @@ def trace_node(
 ) -> Trace:
     """The Trace of a parsed statement; ``script`` knows what was made before it."""
     try:
+        if script is not None:
+            t.variables = script.variables
         result: Written = written(t, node, {} if script is None else script.env)
         if script is not None:
             script.note(node, result)

@@ -50,6 +50,7 @@ class Script:
         #: (key, CTE) of each temporary table in the order they were made, None where one went.
         self._made: list[tuple[str, Any]] = []
         self._schema = SchemaOverlay(settings.schema)
+        self.variables: frozenset[str] = frozenset()
         self._columns: dict[str, Mapping[str, str | None]] = {}
         self.settings = replace(settings, schema=self._schema)
 
@@ -70,6 +71,10 @@ class Script:
             isinstance(node, exp.Query) and node.args.get("into") is not None
         ):
             self._create(node, made)
+        elif isinstance(node, exp.Declare):
+            key = self.settings.schema.rules.key
+            named = {key(n) for n in node.find_all(exp.Identifier)}
+            self.variables |= named
         elif isinstance(node, exp.Drop):
             self._forget(self._key(node.args.get("this")))
         elif isinstance(node, exp.Insert):

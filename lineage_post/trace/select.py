@@ -13,8 +13,9 @@ from lineage_post.trace.joins import join
 from lineage_post.trace.match_recognize import matched_item, recognize
 from lineage_post.trace.opens import Open, OpenChoice, OpenUnknown
 from lineage_post.trace.outputs import add_output
-from lineage_post.trace.provenance import FILTER, GROUP_BY, JOIN, SORT
+from lineage_post.trace.provenance import FILTER, GROUP_BY, JOIN, SORT, is_aggregate
 from lineage_post.trace.relation import Relation
+from lineage_post.trace.shapes import Struct
 from lineage_post.trace.sources import add_source
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import Reason
@@ -39,7 +40,7 @@ def select(t: Tracer, node: Any, env: Env, outer: Frame | None) -> Relation:
         f.windows = {t.key(window.args["this"]): window for window in windows}
     f.alias_visible = t.rules.select_list
     opens: list[Open] = []
-    for item in a["expressions"]:
+    for item in a["expressions"] if a.get("kind") != "VALUE" else _fields(t, a["expressions"], f):
         add_output(t, item, f, opens)
     if not a["expressions"]:
         opens.append(OpenUnknown("an empty select list", Reason.PARSE_ERROR, _EMPTY))
@@ -50,6 +51,14 @@ def select(t: Tracer, node: Any, env: Env, outer: Frame | None) -> Relation:
     if t.recorder is not None:
         t.recorder.result("project", relation)
     return relation
+
+
+def _fields(t: Tracer, items: Any, f: Frame) -> Any:
+    """BigQuery's ``select as value struct(a, b)`` gives a and b."""
+    item = items[0].args["this"] if isinstance(items[0], exp.Alias) else items[0]
+    if len(items) == 1 and isinstance(t.expression_shape(item, f), Struct):
+        return [exp.Dot(this=item.copy(), expression=exp.Star())]
+    return items
 
 
 def _read_from(t: Tracer, a: Any, f: Frame) -> None:
@@ -229,10 +238,22 @@ def _key(t: Tracer, node: Any, f: Frame, kind: int) -> None:
             _key(t, inner, f, kind)
         return
     i = _ordinal(node, f)
-    if i is None:
+    if kind == GROUP_BY and f.alias_visible is Visible.BEFORE_COLUMNS and _is_computed(t, node, f):
+        f.alias_visible = Visible.AFTER_COLUMNS
+        _predicate(t, node, f, kind)
+        f.alias_visible = Visible.BEFORE_COLUMNS
+    elif i is None:
         _predicate(t, node, f, kind)
     else:
         t.decide(f, node, len(t.log), f.provenances[i], kind)
+
+
+def _is_computed(t: Tracer, node: Any, f: Frame) -> bool:
+    """Whether a bare name is that of an output that aggregates, which no group can be made of."""
+    if node.__class__ is not exp.Column or node.args.get("table") is not None:
+        return False
+    i = f.alias(t.key(node.args["this"]), t.rules)
+    return i is not None and is_aggregate(f.provenances[i])
 
 
 def _ordinal(node: Any, f: Frame) -> int | None:

@@ -141,7 +141,12 @@ def of_array(t: Tracer, node: Any, f: Frame) -> MaybeShape:
     items = node.expressions
     if len(items) == 1 and isinstance(items[0], exp.Query):
         return Array(_row_shape(t, items[0], f))
-    return Array(merged(t, [t.expression_shape(item, f) for item in items]))
+    return Array(merged(t, [_item_shape(t, item, f) for item in items]))
+
+
+def _item_shape(t: Tracer, item: Any, f: Frame) -> MaybeShape:
+    """A tuple among structs is one without names."""
+    return of_struct(t, item, f) if isinstance(item, exp.Tuple) else t.expression_shape(item, f)
 
 
 def _row_shape(t: Tracer, query: Any, f: Frame) -> MaybeShape:

@@ -12,6 +12,7 @@ from lineage_post.trace.frame import Frame, Operand
 from lineage_post.trace.opens import OpenChoice, OpenUnknown
 from lineage_post.trace.relation import AnyStep, Arms, Relation, Step
 from lineage_post.trace.schema_index import split_name
+from lineage_post.trace.scope import find_operand
 from lineage_post.trace.table_functions import (
     exploded,
     function_relation,
@@ -42,6 +43,8 @@ def add_source(t: Tracer, node: Any, f: Frame) -> None:
     if not parts and t.rules.renames_duplicates:
         relation = _without_duplicates(t, relation)
     f.add_operand(Operand(key, relation, parts))
+    if t.rules.name == "bigquery" and isinstance(node, exp.Unnest):
+        _bring_offset(t, node, relation, f)
     if t.recorder is not None:
         _record(t, node, f, key, relation)
     if is_table and (a.get("joins") or a.get("laterals")):
@@ -90,7 +93,7 @@ def add_joins(t: Tracer, nodes: Any, f: Frame) -> None:
 
 def _relation_of_item(t: Tracer, node: Any, f: Frame) -> tuple[Relation, str, tuple[str, ...]]:
     if isinstance(node, exp.Unnest):
-        return exploded(t, node, f, node.args.get("alias")), "", ()
+        return exploded(t, node, f, node.args.get("alias")), _row_name(t, node), ()
     if isinstance(node, exp.Lateral):
         return lateral_relation(t, node, f), "", ()
     if isinstance(node, exp.Values):
@@ -113,6 +116,20 @@ def _relation_of_item(t: Tracer, node: Any, f: Frame) -> tuple[Relation, str, tu
     return Relation(t.rules, (), [], [], open_=open_), "", ()
 
 
+def _row_name(t: Tracer, node: Any) -> str:
+    """What BigQuery's ``unnest(a) as x`` is called: sqlglot lists x as a column."""
+    alias = node.args.get("alias")
+    columns = alias.args.get("columns") if isinstance(alias, exp.TableAlias) else None
+    return t.key(columns[0]) if columns and t.rules.name == "bigquery" else ""
+
+
+def _bring_offset(t: Tracer, node: Any, relation: Relation, f: Frame) -> None:
+    """The offset is a column beside the row, not one of its fields."""
+    offset = node.args.get("offset")
+    if isinstance(offset, exp.Identifier) and relation.position(t.key(offset)) < 0:
+        f.bring(Operand("", Relation(t.rules, [t.spell(offset)], [0], [None])))
+
+
 def _table(t: Tracer, node: Any, f: Frame) -> tuple[Relation, str, tuple[str, ...]]:
     a = node.args
     this = a["this"]
@@ -123,6 +140,10 @@ def _table(t: Tracer, node: Any, f: Frame) -> tuple[Relation, str, tuple[str, ..
             if cte is not None:
                 return relation_of(t, cte), key, (key,)
             return t.table(_parts(t, this)), key, (key,)
+        if t.rules.name == "bigquery" and a.get("catalog") is None:
+            array = _outer_array(t, node, f)
+            if array is not None:
+                return array, t.key(this), ()
         identifiers = [a[p] for p in ("catalog", "db") if a.get(p) is not None]
         names = tuple([*map(t.spell, identifiers), t.spell(this)])
         return t.table(names), t.key(this), tuple([*map(t.key, identifiers), t.key(this)])
@@ -132,6 +153,16 @@ def _table(t: Tracer, node: Any, f: Frame) -> tuple[Relation, str, tuple[str, ..
         names = (*map(t.spell, prefix), *names)
         return t.table(names), t.rules.key_of(names[-1]), tuple(map(t.rules.key_of, names))
     return _dynamic(t, node, this, f)
+
+
+def _outer_array(t: Tracer, node: Any, f: Frame) -> Relation | None:
+    """BigQuery's ``(select sum(i.x) from t.items as i)`` reads an array of the outer ``t``."""
+    table, this = node.args["db"], node.args["this"]
+    operand = find_operand(t.key(table), f.outer)
+    if operand is None or operand.relation.position(t.key(this)) < 0:
+        return None
+    array = exp.Column(this=this.copy(), table=table.copy())
+    return exploded(t, exp.Unnest(expressions=[array]), f, node.args.get("alias"))
 
 
 def _parts(t: Tracer, identifier: Any) -> tuple[str, ...]:

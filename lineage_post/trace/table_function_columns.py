@@ -19,6 +19,11 @@ _JSON_EACH = Columns(
     ("key", "value", "type", "atom", "id", "parent", "fullkey", "path"), frozenset({"id", "parent"})
 )
 
+_EXTERNAL_FILES = Columns(
+    ("FILE_NAME", "REGISTERED_ON", "FILE_SIZE", "LAST_MODIFIED", "ETAG", "MD5")
+)
+_INFERRED = Columns(("COLUMN_NAME", "TYPE", "NULLABLE", "EXPRESSION", "FILENAMES", "ORDER_ID"))
+
 _BY_DIALECT: dict[str, dict[str, Columns]] = {
     "duckdb": {
         "json_each": _JSON_EACH,
@@ -32,7 +37,12 @@ _BY_DIALECT: dict[str, dict[str, Columns]] = {
         "openjson": Columns(("key", "value", "type")),
         "generate_series": _VALUE,
     },
-    "snowflake": {"split_to_table": _SPLIT, "strtok_split_to_table": _SPLIT},
+    "snowflake": {
+        "split_to_table": _SPLIT,
+        "strtok_split_to_table": _SPLIT,
+        "external_table_files": _EXTERNAL_FILES,
+        "infer_schema": _INFERRED,
+    },
     "clickhouse": {
         "numbers": Columns(("number",), frozenset({"number"})),
         "numbers_mt": Columns(("number",), frozenset({"number"})),
@@ -78,6 +88,7 @@ _READERS = frozenset(
 
 def columns_of(name: str, dialect: str, alias: str | None) -> Columns | None:
     """The columns of a built-in table function, or None where it is not one."""
+    name = name.rsplit(".", 1)[-1]
     found = _BY_DIALECT.get(dialect, {}).get(name) or _ANYWHERE.get(name)
     if found is not None:
         return found

@@ -13,7 +13,8 @@ from lineage_post.trace.frame import Frame, Merged, Operand
 from lineage_post.trace.opens import OpenUnknown
 from lineage_post.trace.provenance import JOIN, transformed
 from lineage_post.trace.relation import AnyStep, Relation
-from lineage_post.trace.shapes import Shape
+from lineage_post.trace.schema_index import split_name
+from lineage_post.trace.shapes import Shape, Struct
 from lineage_post.trace.table_function_columns import Columns, columns_of, is_reader
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import Reason
@@ -50,6 +51,9 @@ def exploded(t: Tracer, node: Any, f: Frame, alias: Any) -> Relation:
     if not names:
         name = _name(t, alias)
         names = [t.rules.unnest_name or name or "unnest"]
+    first = t.hooks.element_shape(t, shapes[0]) if shapes[0] is not None else None
+    if t.rules.unnests_fields and len(arrays) == 1 and isinstance(first, Struct):
+        return _fields_as_columns(t, node, alias, first)
     provenances: list[int] = []
     element_shapes: dict[int, Shape] = {}
     for i in range(len(names)):
@@ -65,6 +69,20 @@ def exploded(t: Tracer, node: Any, f: Frame, alias: Any) -> Relation:
         provenances.append(0)
     steps: list[AnyStep] = [None] * len(names)
     return Relation(t.rules, names, provenances, steps, shapes=element_shapes)
+
+
+def _fields_as_columns(t: Tracer, node: Any, alias: Any, element: Struct) -> Relation:
+    """An unnested struct is a row: its fields are columns, its alias stands for all of them."""
+    fields = element.fields
+    names, provenances, steps = list(fields.spellings), list(fields.all()), list(fields.steps)
+    if t.rules.name != "bigquery":  # there sqlglot keeps the name of the row as a column's
+        listed = _columns(t, alias)
+        offset = node.args.get("offset")
+        more = [t.spell(offset)] if isinstance(offset, exp.Identifier) else []
+        names = [*listed, *names[len(listed) :], *more][: max(len(names) + len(more), len(listed))]
+    provenances.extend([0] * (len(names) - len(provenances)))
+    steps.extend([None] * (len(names) - len(steps)))
+    return Relation(t.rules, names, provenances, steps, open_=fields.open, shapes=fields.shapes)
 
 
 def lateral_relation(t: Tracer, node: Any, f: Frame) -> Relation:
@@ -89,9 +107,16 @@ def function_relation(t: Tracer, function: Any, f: Frame, node: Any) -> Relation
         function = function.args["this"]
     if isinstance(function, exp.Unnest):
         return exploded(t, function, f, alias)
+    path = ""
+    if isinstance(function, exp.Dot):  # db.f(x)
+        path = "".join(f"{part.name}." for part in function.flatten() if part is not function)
+        path = path[: path.rfind(".", 0, -1) + 1]
+        function = function.args["expression"]
+    if isinstance(function, exp.Literal):  # table('db.t')
+        return t.table(split_name(t.spell(exp.to_identifier(function.name))))
     names = _columns(t, alias)
     name = name_of(function)
-    contract = t.commands.find(name)
+    contract = t.commands.find(path + name)
     if contract is not None:
         relation = command_relation(t, function, contract, f)
         return relation.renamed(names) if names else relation

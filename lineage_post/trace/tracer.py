@@ -53,7 +53,7 @@ class Tracer:
         "commands", "cte_depth", "expanding", "frames", "hooks",
         "key", "log", "masking", "masking_types",
         "opens", "query", "reads", "recorder", "rules", "schema", "sources", "spell", "spent",
-        "step", "stop_at", "tables", "tokens", "warnings",
+        "step", "stop_at", "tables", "tokens", "variables", "warnings",
     )  # fmt: skip
 
     def __init__(
@@ -88,6 +88,8 @@ class Tracer:
         self.tables: dict[str, Relation] = {}
         self.opens: dict[str, OpenTable] = {}
         self.warnings: list[str] = []
+        #: What a script declared: names that are no columns.
+        self.variables: frozenset[str] = frozenset()
         self.recorder: Recorder | None = None
         self.spent = 0
         self.cte_depth = 0
