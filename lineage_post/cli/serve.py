@@ -15,18 +15,18 @@ import click
 from lineage_post.cli import console
 from lineage_post.cli.loading import Request, artifact_options, load
 from lineage_post.cli.places import Places, place_options
-from lineage_post.errors import LineageError, OptionError
+from lineage_post.cli.viewing import policy_of, policy_options
+from lineage_post.errors import LineageError
 from lineage_post.lineage import Lineage
-from lineage_post.policy import Policy, View, read_policy
+from lineage_post.policy import View
 
 
 @click.command("serve")
 @artifact_options
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", default=8585, show_default=True, type=click.IntRange(0, 65535))
-@click.option("--policy", metavar="FILE", help="Who sees what; the README shows such a file.")
-@click.option("--viewer", metavar="NAME", help="Answer as this viewer of the policy.")
 @click.option("--open/--no-open", "in_browser", default=False, help="Open the explorer.")
+@policy_options
 @place_options
 def command(
     places: Places,
@@ -54,7 +54,7 @@ def command(
             hint="pip install 'dbt-lineage-post[serve]'",
         ) from error
 
-    rules = _policy(policy, viewer)
+    rules = policy_of(policy, viewer)
     settings = Settings(host=host, port=port, tokens=tokens_of(rules))
     if not settings.is_loopback and not settings.tokens:
         settings = replace(settings, tokens={secrets.token_urlsafe(24): None})
@@ -76,15 +76,6 @@ def command(
         server = uvicorn.Server(config)
         _announce(settings.tokens, host, port, in_browser)
         server.run()
-
-
-def _policy(path: str | None, viewer: str | None) -> Policy:
-    if path is None:
-        if viewer is not None:
-            raise OptionError("--viewer needs a policy", hint="Name the file with --policy.")
-        return Policy()
-    policy = read_policy(Path(path).expanduser())
-    return policy if viewer is None else replace(policy, default=policy.viewer(viewer))
 
 
 def _loaded(places: Places, request: Request) -> Lineage:

@@ -135,18 +135,12 @@ class Files:
         path = self.layout.lineage_file
         if not path.is_file():
             return []
-        ours = self._marked(path)
+        ours = _marked(self.connection, path)
         listed = ", ".join(_quoted(name) for name in self.layout.edge.values())
         rows = self.connection.execute(
             f"select {listed}, ingested_at from read_parquet(?)", [str(path)]
         ).fetchall()
         return [row for row in rows if row[2] not in ours]
-
-    def _marked(self, path: Path) -> frozenset[str]:
-        found = self.connection.execute(
-            "select value from parquet_kv_metadata(?) where key = ?", [str(path), MARK.encode()]
-        ).fetchone()
-        return frozenset(json.loads(bytes(found[0]).decode())) if found else frozenset()
 
     def add_columns(self, lineage: Lineage) -> bool:
         """Adds the columns that are missing, and the position and type that a column lacks;
@@ -217,6 +211,21 @@ class Files:
             f"copy {table} to {_literal(str(half))} (format parquet, compression zstd{mark})"
         )
         os.replace(half, path)
+
+
+def marked_nodes(path: Path) -> frozenset[str]:
+    """The nodes whose edges in a file are ours, not dbt's."""
+    import duckdb
+
+    with duckdb.connect(":memory:") as connection:
+        return _marked(connection, path)
+
+
+def _marked(connection: Any, path: Path) -> frozenset[str]:
+    found = connection.execute(
+        "select value from parquet_kv_metadata(?) where key = ?", [str(path), MARK.encode()]
+    ).fetchone()
+    return frozenset(json.loads(bytes(found[0]).decode())) if found else frozenset()
 
 
 def edge_rows(lineage: Lineage) -> Iterator[tuple[str, str, str, str, str]]:

@@ -35,6 +35,7 @@ ORDER = (
     "governance",
     "contracts",
     "history",
+    "producers",
     "provenance",
     "publish",
     "bridge",

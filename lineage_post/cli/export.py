@@ -1,0 +1,158 @@
+"""``lineage-post export``: the lineage in the forms of other tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from lineage_post.artifacts import read_run_results
+from lineage_post.cli import FINDINGS, console, wording
+from lineage_post.cli.loading import Loaded, Request, artifact_options, load
+from lineage_post.cli.places import Places, place_options
+from lineage_post.cli.viewing import policy_options, view
+from lineage_post.errors import LineageError
+from lineage_post.lineage import Lineage
+from lineage_post.policy import View
+from lineage_post.publish import emit, exports, openlineage
+from lineage_post.publish.run import run_from_results
+from lineage_post.selection import select
+from lineage_post.values import Edge
+
+OPENLINEAGE, PARQUET = "openlineage", "parquet"
+#: Where events wait that could not be sent, below this tool's folder in the target path.
+SPOOL = "openlineage_spool.jsonl"
+
+
+@click.command("export")
+@click.argument("form", type=click.Choice([*exports.FORMS, PARQUET, OPENLINEAGE]))
+@click.option("--select", "-s", "selected", multiple=True, help="Edges of these nodes or columns.")
+@click.option("--direct", is_flag=True, help="Only edges that carry values.")
+@click.option("--output-file", "-o", metavar="FILE", help="Instead of standard output.")
+@click.option("--url", metavar="URL", help="openlineage: send the events there.")
+@click.option("--namespace", help="openlineage: of the datasets; default: the adapter's type.")
+@click.option("--job-namespace", help="openlineage: of the jobs; default: the project's name.")
+@artifact_options
+@policy_options
+@place_options
+def command(
+    places: Places,
+    request: Request,
+    form: str,
+    selected: tuple[str, ...],
+    direct: bool,
+    output_file: str | None,
+    url: str | None,
+    namespace: str | None,
+    job_namespace: str | None,
+    policy: str | None,
+    viewer: str | None,
+) -> int:
+    """Write the edges as CSV, JSON, Parquet, GraphML, Mermaid or DOT, or OpenLineage events.
+
+    OpenLineage events are of the run in target/run_results.json, or of the compiled project where
+    none fits the manifest. They are JSON lines, or go to --url; the environment variable
+    OPENLINEAGE_API_KEY has the token. Events that cannot be sent wait in
+    target/lineage_post/openlineage_spool.jsonl and go out the next time.
+    """
+    if form != OPENLINEAGE and (url or namespace or job_namespace):
+        raise click.UsageError("--url and the namespaces are of openlineage alone.")
+    if form == PARQUET and not output_file:
+        raise click.UsageError("parquet is not text: name a file with --output-file.")
+    if form == OPENLINEAGE and (selected or direct):
+        raise click.UsageError("An OpenLineage run is exported whole.")
+    loaded = load(places, request)
+    seen = view(loaded.lineage, policy, viewer)
+    for warning in (*loaded.warnings, *seen.warnings):
+        console.warn(warning)
+    if form == OPENLINEAGE:
+        return _events(loaded, seen, namespace, job_namespace, url, output_file)
+    edges = _edges(seen.lineage, selected, direct)
+    if form == PARQUET:
+        exports.write_parquet(seen.lineage, edges, _file(output_file or ""))
+    else:
+        _write([exports.FORMS[form](seen.lineage, edges)], output_file)
+    if output_file:
+        console.note(f"{wording.plural(len(edges), 'edge')} in {output_file}")
+    return 0
+
+
+def _edges(lineage: Lineage, selected: tuple[str, ...], direct: bool) -> list[Edge]:
+    """The published edges into what is selected; of a column also those out of it."""
+    edges = [e for e in lineage.edges() if lineage.is_published(e.to_node)]
+    if direct:
+        edges = [e for e in edges if e.subtype.type.value == "DIRECT"]
+    if not selected:
+        return edges
+    picked = select(lineage, selected)
+    for warning in picked.warnings:
+        console.warn(warning)
+    return [
+        e
+        for e in edges
+        if e.to_node in picked.whole
+        or ((e.to_node, e.to_column or "") in picked and (e.from_node, e.from_column) in picked)
+    ]
+
+
+def _events(
+    loaded: Loaded,
+    seen: View,
+    namespace: str | None,
+    job_namespace: str | None,
+    url: str | None,
+    output_file: str | None,
+) -> int:
+    lineage = seen.lineage
+    file = loaded.manifest.with_name("run_results.json")
+    results = read_run_results(file) if file.is_file() else None
+    project_dir = loaded.places.project_dir
+    run = run_from_results(results, lineage.project, project_dir=project_dir) if results else None
+    naming = openlineage.Naming(
+        namespace or lineage.project.adapter_type, job_namespace or lineage.project.name
+    )
+    events = list(
+        openlineage.events_of(
+            lineage,
+            run,
+            naming=naming,
+            results=results.results if results and run else {},
+            command=results.command if results and run else None,
+        )
+    )
+    if url is None:
+        _write(emit.json_lines(events), output_file)
+        return 0
+    sent = emit.send(events, url, loaded.places.output_dir / SPOOL)
+    console.note(f"{wording.plural(sent.arrived, 'event')} sent")
+    if sent.problem:
+        console.warn(sent.problem)
+    if sent.waiting:
+        console.warn(f"{wording.plural(sent.waiting, 'event')} wait for the next time")
+    return FINDINGS if sent.problem else 0
+
+
+def _write(parts: Iterable[str], output_file: str | None) -> None:
+    if output_file is None:
+        for part in parts:
+            click.echo(part, nl=False)
+        return
+    path = _file(output_file)
+    try:
+        with path.open("w", encoding="utf-8", newline="\n", errors="replace") as file:
+            file.writelines(parts)
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def _file(name: str) -> Path:
+    path = Path(name).expanduser()
+    if not path.parent.is_dir():
+        raise _unwritable(path, "there is no such folder")
+    return path
+
+
+def _unwritable(path: Path, why: Any) -> LineageError:
+    return LineageError(f"{path}: cannot be written: {why}", hint="Name another --output-file.")

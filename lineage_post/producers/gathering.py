@@ -1,0 +1,76 @@
+"""Edges and columns of one node, gathered from whatever order a producer reports them in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from lineage_post.history.claims import Claim, InputVersion
+from lineage_post.values import ColumnLineage, Edge
+from lineage_post.vocabulary import Certainty, Reason, State, Subtype
+
+
+@dataclass(slots=True)
+class Gathered:
+    """What is known of one node by one run; ``claim()`` sorts it and says it once."""
+
+    node: str
+    run_id: str
+    observed_at: datetime
+    operation: str | None = None
+    query: str | None = None
+    trace_id: str | None = None
+    columns: dict[str, ColumnLineage] = field(default_factory=dict)
+    edges: dict[tuple[object, ...], Edge] = field(default_factory=dict)
+    inputs: dict[str, None] = field(default_factory=dict)
+
+    def add_column(self, name: str, data_type: str | None = None) -> None:
+        """A column that the producer has seen; the first to be added is the first in order."""
+        known = self.columns.get(name)
+        if known is None:
+            self.columns[name] = ColumnLineage(
+                len(self.columns) + 1, name, data_type, State.KNOWN, None
+            )
+        elif known.data_type is None and data_type:
+            self.columns[name] = replace(known, data_type=data_type)
+
+    def add(
+        self,
+        source: tuple[str, str],
+        column: str | None,
+        subtype: Subtype,
+        *,
+        field_path: str | None = None,
+        masking: bool = False,
+        certainty: Certainty = Certainty.EXACT,
+        expression: str | None = None,
+    ) -> None:
+        """An edge from a column of a node to one of this node, or to its rows."""
+        edge = Edge(
+            *source, field_path, self.node, column, subtype, masking, certainty, expression or None
+        )
+        self.inputs.setdefault(source[0])
+        if column is not None:
+            self.add_column(column)
+        key = (edge.sort_key, column is None)
+        # Said twice, the edge that is masked nowhere is the one that counts.
+        known = self.edges.get(key)
+        if known is None or (known.masking and not masking):
+            self.edges[key] = edge
+
+    def claim(self) -> Claim:
+        """Everything that was gathered. A producer that knows tables alone knows no columns."""
+        is_known = bool(self.columns)
+        return Claim(
+            self.node,
+            self.run_id,
+            self.observed_at,
+            tuple(self.columns.values()),
+            tuple(sorted(self.edges.values(), key=lambda e: e.sort_key)),
+            tuple(InputVersion(node, None, "observed") for node in sorted(self.inputs)),
+            operation=self.operation,
+            query=self.query,
+            state=State.KNOWN if is_known else State.UNKNOWN,
+            reason=None if is_known else Reason.EXTERNAL,
+            trace_id=self.trace_id,
+        )
