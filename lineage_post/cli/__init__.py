@@ -35,6 +35,7 @@ FINDINGS, WRONG_USE, INTERRUPTED = 1, 2, 130
         "why": "lineage_post.cli.why",
         "tags": "lineage_post.cli.tags",
         "inherit": "lineage_post.cli.inherit",
+        "erase": "lineage_post.cli.erase",
         "export": "lineage_post.cli.export",
         "import": "lineage_post.cli.import_",
         "serve": "lineage_post.cli.serve",

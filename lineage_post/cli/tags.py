@@ -17,6 +17,7 @@ from lineage_post.governance.gaps import gaps_of
 from lineage_post.governance.tagging import Picks, tag_patches, tags_to_dict
 from lineage_post.governance.yaml_files import Patches
 from lineage_post.publish import json
+from lineage_post.publish.erasure import gap_reason
 from lineage_post.vocabulary import Certainty
 
 
@@ -140,7 +141,7 @@ def _say_gaps(loaded: Loaded, flow: Flow) -> None:
         table.add_row(
             f"[node]{console.marked(wording.node_name(loaded.lineage, gap.unique_id))}[/]",
             f"[column]{console.marked(', '.join(gap.columns) or 'any column')}[/]",
-            f"[unknown]{console.marked(beyond + gap.reason)}[/]",
+            f"[unknown]{console.marked(beyond + gap_reason(gap.reason))}[/]",
         )
     console.say(table)
 

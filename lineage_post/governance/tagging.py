@@ -69,7 +69,7 @@ def tags_to_dict(flow: Flow, picks: Picks) -> dict[str, Any]:
     return {
         "columns": [_column(flow, column) for column in columns if picks(column)],
         "stopped": [_stop(stop) for stop in flow.stops if picks(stop.column)],
-        "possible": [_gap(g) for g in gaps_of(flow.lineage, flow.carriers())],
+        "possible": [gap_to_dict(g) for g in gaps_of(flow.lineage, flow.carriers())],
     }
 
 
@@ -100,7 +100,8 @@ def _stop(stop: Stop) -> dict[str, Any]:
     }
 
 
-def _gap(gap: Gap) -> dict[str, Any]:
+def gap_to_dict(gap: Gap) -> dict[str, Any]:
+    """A node that may have a value, as every document has it."""
     return {
         "unique_id": gap.unique_id,
         "columns": list(gap.columns),
