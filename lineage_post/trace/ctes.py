@@ -8,7 +8,7 @@ from typing import Any
 from sqlglot import exp
 
 from lineage_post.trace.frame import Env, Frame
-from lineage_post.trace.provenance import GROUP_BY
+from lineage_post.trace.provenance import GROUP_BY, transformed
 from lineage_post.trace.relation import Arms, Relation
 from lineage_post.trace.tracer import Tracer
 
@@ -23,7 +23,7 @@ class Cte:
     """One CTE with the environment it sees: its predecessors, so that a CTE named like a table
     still reads the table."""
 
-    __slots__ = ("env", "is_recursive", "is_scalar", "key", "node", "outer", "relation")
+    __slots__ = ("env", "is_recursive", "is_scalar", "key", "node", "outer", "relation", "search")
 
     def __init__(
         self, node: Any, env: Env, key: str, outer: Frame | None, *, is_recursive: bool
@@ -38,15 +38,20 @@ class Cte:
         self.key = key
         self.is_recursive = is_recursive
         self.relation: Relation | None = None
+        #: SEARCH or CYCLE behind the last CTE of a WITH.
+        self.search: Any = None
 
 
 def with_ctes(t: Tracer, with_: Any, env: Env, outer: Frame | None) -> Env:
     """The environment after a WITH clause."""
     is_recursive = bool(with_.args.get("recursive")) or t.rules.always_recursive
+    key = ""
     for node in with_.args["expressions"]:
         alias = node.args["alias"]
         key = t.key(alias.args["this"] if isinstance(alias, exp.TableAlias) else alias)
         env = {**env, key: Cte(node, env, key, outer, is_recursive=is_recursive)}
+    if with_.args.get("search") is not None:
+        env[key].search = with_.args["search"]
     return env
 
 
@@ -55,6 +60,8 @@ def relation_of(t: Tracer, cte: Cte) -> Relation:
     if cte.relation is None:
         stop = _stop(t, cte)
         cte.relation = _below(t, cte) if stop is None else t.table_of(stop)
+        if cte.search is not None:
+            cte.relation = _searched(t, cte.relation, cte.search)
     return cte.relation
 
 
@@ -133,6 +140,18 @@ def _rounds(t: Tracer, cte: Cte, query: Any, env: Env, current: Relation) -> Rel
         if is_stable:
             break
     return current
+
+
+def _searched(t: Tracer, relation: Relation, search: Any) -> Relation:
+    """``search depth first by a set n`` adds n, ``cycle a set is_cycle using path`` adds both."""
+    i = relation.position(t.key(search.this)) if search.this is not None else -1
+    x = transformed(relation.at(i)) if i >= 0 else 0
+    names = [search.args[k] for k in ("expression", "using") if search.args.get(k)]
+    return Relation(
+        t.rules, [*relation.spellings, *map(t.spell, names)],
+        [*relation.all(), *[x] * len(names)], [*relation.steps, *[None] * len(names)],
+        relation.rows, relation.rows_of, relation.open,
+    )  # fmt: skip
 
 
 def _distinct(t: Tracer, relation: Relation) -> Relation:

@@ -88,6 +88,15 @@ class Visible(Enum):
     BEFORE_COLUMNS = "aliases first, then columns"
 
 
+class Arrow(Enum):
+    """What ``a -> b`` means among the arguments of a function."""
+
+    LAMBDA = "a lambda"
+    JSON = "a path in a document"
+    EITHER = "by the function"
+
+
+_ARROW_IS_JSON = frozenset({"postgres", "redshift", "materialize", "risingwave", "mysql", "sqlite"})
 _LATERAL = frozenset(
     {"duckdb", "snowflake", "redshift", "databricks", "spark", "clickhouse", "teradata"}
 )
@@ -168,6 +177,7 @@ class Rules:
     implicit_lateral: bool
     #: UNNEST of an array of structs gives their fields as columns.
     unnests_fields: bool
+    arrow: Arrow
     #: What the columns of VALUES are called: prefix and first number.
     values_prefix: str
     values_base: int
@@ -220,11 +230,18 @@ def rules_of(dialect: str | None) -> Rules:
         keeps_stored_case=name == "duckdb",
         always_recursive=name in _ALWAYS_RECURSIVE,
         implicit_lateral=name == "duckdb",
+        arrow=_arrow(name),
         unnests_fields=name in {"bigquery", "trino", "presto", "athena"},
         values_prefix=_VALUES_NAMES.get(name, ("column", 1))[0],
         values_base=_VALUES_NAMES.get(name, ("column", 1))[1],
         unnest_name="unnest" if name == "duckdb" else None,
     )
+
+
+def _arrow(name: str) -> Arrow:
+    if name in _ARROW_IS_JSON:
+        return Arrow.JSON
+    return Arrow.EITHER if name in ("duckdb", "") else Arrow.LAMBDA
 
 
 def _visible(visible: bool, *, first: bool) -> Visible:

@@ -9,14 +9,18 @@ from sqlglot import exp
 from lineage_post.trace.builtin_names import is_aggregate, is_builtin
 from lineage_post.trace.commands import call
 from lineage_post.trace.conditions import condition, multi_if
+from lineage_post.trace.dialects import Arrow
 from lineage_post.trace.expressions import children, evaluate, handles
 from lineage_post.trace.frame import Frame
 from lineage_post.trace.paths import positional
 from lineage_post.trace.provenance import JOIN, aggregated, transformed
 from lineage_post.trace.resolve import unqualified
+from lineage_post.trace.result import Op
 from lineage_post.trace.scope import unresolved
 from lineage_post.trace.tracer import Tracer
+from lineage_post.vocabulary import OpKind
 
+_ARROW = Op("->", OpKind.OPERATOR)
 #: Functions that hash or redact, whatever the dialect.
 MASKING = frozenset(
     {
@@ -94,9 +98,42 @@ def row_maker(t: Tracer, node: Any, f: Frame) -> int:
     return x
 
 
+#: Functions that take lambdas where ``->`` may also read a JSON document.
+_HIGHER_ORDER = frozenset(
+    f"{prefix}{name}"
+    for prefix in ("", "list_", "array_")
+    for name in ("transform", "apply", "filter", "reduce", "map", "any", "all", "sort")
+)
+
+
+def _is_json_path(t: Tracer, node: Any) -> bool:
+    """``coalesce(doc -> 'a')``: sqlglot takes every arrow in an argument for a lambda."""
+    if t.rules.arrow is Arrow.LAMBDA or len(node.expressions) != 1:
+        return False
+    if t.rules.arrow is Arrow.JSON:
+        return True
+    function = node.parent
+    if not isinstance(function, exp.Func):
+        return False
+    name = function.name if isinstance(function, exp.Anonymous) else function.sql_name()
+    return str(name).lower() not in _HIGHER_ORDER
+
+
+def _json_path(t: Tracer, node: Any, f: Frame) -> int:
+    x = unqualified(t, _variable(node.expressions[0]), f)
+    if t.step is not None:
+        t.log.append((t.step, x))
+    x = transformed(x | evaluate(t, node.args["this"], f))
+    if x:
+        t.log.append((_ARROW, x))
+    return x
+
+
 @handles("Lambda")
 def lambda_(t: Tracer, node: Any, f: Frame) -> int:
     """``list_transform(a, x -> x + b)``: x is of the list, which is an argument of its own."""
+    if _is_json_path(t, node):
+        return _json_path(t, node, f)
     f.bind(t.key(_variable(v)) for v in node.expressions)
     x = evaluate(t, node.args["this"], f)
     f.unbind()

@@ -21,7 +21,14 @@ from lineage_post.trace.queries import query
 from lineage_post.trace.relation import Relation
 from lineage_post.trace.sources import add_source
 from lineage_post.trace.tracer import Tracer
-from lineage_post.trace.writing import Assignments, assign, label_of, name_of, written_names
+from lineage_post.trace.writing import (
+    Assignments,
+    assign,
+    label_of,
+    name_of,
+    parts_of,
+    written_names,
+)  # fmt: skip
 
 
 class Written(NamedTuple):
@@ -236,11 +243,29 @@ def _returned(t: Tracer, node: Any, written_: Relation, env: Env) -> Relation:
     if returning is None:
         return written_
     f = Frame(None, env)
-    f.add_operand(Operand("", written_))
     target = node.args["this"]
-    key = target.this.this if isinstance(target, exp.Schema) else target.this
-    f.by_key[t.key(key)] = f.operands[0]
+    table = target.this if isinstance(target, exp.Schema) else target
+    f.add_operand(Operand("", _whole_row(t, node, table, written_)))
+    f.by_key[t.key(table.this)] = f.operands[0]
+    alias = table.args.get("alias")
+    if isinstance(alias, exp.TableAlias) and alias.this is not None:
+        f.by_key[t.key(alias.this)] = f.operands[0]
     opens: list[Open] = []
     for item in returning.expressions:
         add_output(t, item, f, opens)
     return Relation(t.rules, f.spellings, f.provenances, f.steps, f.rows, f.rows_of)
+
+
+def _whole_row(t: Tracer, node: Any, table: Any, written_: Relation) -> Relation:
+    """The written columns and the others of the row: as they were, or defaults of an insert."""
+    stored = t.table(parts_of(t, table))
+    names, provenances = list(written_.spellings), list(written_.all())
+    steps = list(written_.steps)
+    is_new = isinstance(node, exp.Insert)
+    for name, x in zip(stored.spellings, stored.all()):
+        if written_.position(t.rules.key_of(name)) < 0:
+            names.append(name)
+            provenances.append(0 if is_new else x)
+            steps.append(None)
+    open_ = None if is_new else stored.open
+    return Relation(t.rules, names, provenances, steps, written_.rows, written_.rows_of, open_)
