@@ -70,6 +70,8 @@ def named(t: Tracer, node: Any, name: str, f: Frame) -> int:
         return masking(t, node, f)
     if plain == "multiif":
         return multi_if(t, node, f)
+    if plain == "identifier" and isinstance(node.expressions[0], exp.Literal):
+        return unqualified(t, exp.to_identifier(node.expressions[0].name), f)
     x = children(t, node, f)
     if not x:
         return 0

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from sqlglot import exp
@@ -48,6 +49,9 @@ def single_statements(node: Any) -> Iterator[Any]:
     if not isinstance(node, exp.MultitableInserts):
         yield node
         return
+    if not isinstance(node.args["source"], exp.Query):
+        yield from map(partial(_reading, node.args["source"]), node.expressions)
+        return
     earlier: list[Any] = []
     current: tuple[Any, ...] = ()
     is_first = str(node.args.get("kind")).upper() == "FIRST"
@@ -59,6 +63,15 @@ def single_statements(node: Any) -> Iterator[Any]:
         elif part.args.get("else_"):
             current = tuple(earlier)
         yield Into(part.args["this"], current, node.args["source"])
+
+
+def _reading(source: Any, insert: Any) -> Any:
+    """Hive's ``from t insert into a select x insert into b select y``: each SELECT reads t."""
+    insert = insert.copy()
+    query = insert.args.get("expression")
+    if isinstance(query, exp.Select) and query.args.get("from_") is None:
+        query.set("from_", exp.From(this=source.copy()))
+    return insert
 
 
 def filled(t: Tracer, into: Into, env: Env) -> Relation:

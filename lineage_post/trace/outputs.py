@@ -11,10 +11,12 @@ from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.frame import Frame, Operand
 from lineage_post.trace.naming import output_name, stored_spelling
 from lineage_post.trace.opens import Open, OpenUnknown
+from lineage_post.trace.provenance import transformed
 from lineage_post.trace.relation import AnyStep, Step
 from lineage_post.trace.resolve import resolve
 from lineage_post.trace.shapes import Struct
 from lineage_post.trace.star import Expansion, plain_relations, star_items
+from lineage_post.trace.table_functions import generated_relation
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import Reason
 
@@ -50,7 +52,12 @@ def add_output(t: Tracer, item: Any, f: Frame, opens: list[Open]) -> None:
     elif cls is exp.Dot and item.args["expression"].__class__ is exp.Star:
         _add_struct_star(t, item, f, opens)
     elif cls is exp.Aliases:
-        _add_aliases(t, item, f)
+        if not _add_generated(t, item.args["this"], f, opens, item.args["expressions"]):
+            _add_aliases(t, item, f)
+    elif cls is exp.QueryTransform:
+        _add_script_output(t, item, f)
+    elif t.rules.family == "spark" and _add_generated(t, item, f, opens, ()):
+        return
     else:
         _add_computed(t, item, None, f)
 
@@ -116,6 +123,37 @@ def _add_struct_star(t: Tracer, item: Any, f: Frame, opens: list[Open]) -> None:
     label = str(node.sql(dialect=t.rules.dialect))[:80]
     detail = f"the fields of {label} are not known"
     opens.append(OpenUnknown(label, Reason.STAR_UNEXPANDED, detail))
+
+
+def _add_generated(
+    t: Tracer, node: Any, f: Frame, opens: list[Open], aliases: Sequence[Any]
+) -> bool:
+    """``posexplode(a)``, ``inline(a) as (x, y)``, ``stack(...)``: as many columns as they have."""
+    start = len(t.log)
+    relation = generated_relation(t, node, f, list(map(t.spell, aliases)))
+    if relation is None:
+        return False
+    for name, x, step in zip(relation.spellings, relation.all(), relation.steps):
+        if x and step is None:
+            t.log.append((node, x))
+            step = Step(node, f, start, len(t.log), x)
+        f.add_output(name, x, step)
+    if relation.open is not None:
+        opens.append(relation.open)
+    return True
+
+
+def _add_script_output(t: Tracer, node: Any, f: Frame) -> None:
+    """``transform(a, b) using 'script' as (x, y)``: each of them may be of all that goes in."""
+    start = len(t.log)
+    x = 0
+    for value in node.expressions:
+        x |= transformed(evaluate(t, value, f))
+    schema = node.args.get("schema")
+    columns = schema.expressions if schema is not None else ()
+    names = [t.spell(c.this if isinstance(c, exp.ColumnDef) else c) for c in columns]
+    for name in names or ["key", "value"]:
+        f.add_output(name, t.sources.assumed(x), Step(node, f, start, len(t.log), x))
 
 
 def _add_aliases(t: Tracer, item: Any, f: Frame) -> None:

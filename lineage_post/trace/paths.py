@@ -78,6 +78,9 @@ def field_of_name(t: Tracer, first: Any, path: Sequence[Any], f: Frame) -> int:
     key = t.key(first)
     name = ".".join([first.name, *(part.name for part in path)])
     last = t.spell(path[-1])
+    if key == "_metadata" and t.rules.family == "spark":
+        t.step = None
+        return 0  # the file a row was read from
     if not t.rules.struct_dot:
         return unresolved(t, last, f"there is no {first.name} in scope for {name}")
     bound = binding_of(key, f)

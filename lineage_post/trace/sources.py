@@ -180,6 +180,11 @@ def _dynamic(t: Tracer, node: Any, this: Any, f: Frame) -> tuple[Relation, str, 
         if isinstance(inner, exp.Literal):
             parts = tuple(t.spell(exp.to_identifier(p)) for p in split_name(inner.name))
             return t.table(parts), t.rules.key_of(parts[-1]), tuple(map(t.rules.key_of, parts))
+    if isinstance(this, exp.Anonymous) and str(this.name).lower() == "identifier":
+        inner = this.expressions[0] if this.expressions else None
+        if isinstance(inner, exp.Literal):
+            parts = tuple(t.spell(exp.to_identifier(p)) for p in split_name(inner.name))
+            return t.table(parts), t.rules.key_of(parts[-1]), tuple(map(t.rules.key_of, parts))
     if isinstance(this, exp.Func):
         return function_relation(t, this, f, node), _function_key(t, this), ()
     label = this.sql(dialect=t.rules.dialect)

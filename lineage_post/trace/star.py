@@ -160,8 +160,14 @@ def _modified(
     a = star.args
     key_of = t.rules.key_of
     excluded = {t.key(_name_of(e)) for e in a.get("except_") or ()}
-    replaced = {t.key(e.args["alias"]): e for e in a.get("replace") or ()}
-    renamed = {t.key(_name_of(e.this)): t.spell(e.args["alias"]) for e in a.get("rename") or ()}
+    replaced = {
+        t.key(e.args["alias"]): e for e in a.get("replace") or () if isinstance(e, exp.Alias)
+    }
+    renamed = {
+        t.key(_name_of(e.this)): t.spell(e.args["alias"])
+        for e in a.get("rename") or ()
+        if isinstance(e, exp.Alias)
+    }
     pattern = a.get("ilike")
     matches = _like(pattern.name, ignore_case=True) if pattern is not None else None
     names = Names([item.spelling for item in items], t.rules)

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from lineage_post.trace.expressions import children, evaluate, handles
+from lineage_post.trace.expressions import children, computed, evaluate, handles
 from lineage_post.trace.frame import Frame
 from lineage_post.trace.provenance import FILTER, collapsed, transformed
 from lineage_post.trace.tracer import Tracer
@@ -30,7 +30,7 @@ def exists(t: Tracer, node: Any, f: Frame) -> int:
     query = node.args["this"]
     if isinstance(query, exp.Query):
         return collapsed(t.query(t, query, f.env, f).rows, FILTER)
-    return children(t, node, f)
+    return computed(t, node, f)  # Spark's exists(array, x -> x > 1)
 
 
 @handles("In")

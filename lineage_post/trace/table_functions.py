@@ -19,6 +19,9 @@ from lineage_post.trace.table_function_columns import Columns, columns_of, is_re
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import Reason
 
+_INLINE = tuple(
+    cls for name in ("Inline", "InlineOuter") if (cls := getattr(exp, name, None)) is not None
+)
 _FLATTEN = ("SEQ", "KEY", "PATH", "INDEX", "VALUE", "THIS")
 
 
@@ -120,7 +123,10 @@ def function_relation(t: Tracer, function: Any, f: Frame, node: Any) -> Relation
     if contract is not None:
         relation = command_relation(t, function, contract, f)
         return relation.renamed(names) if names else relation
-    if isinstance(function, exp.Explode) or _is_flatten(t, name):
+    generated = generated_relation(t, function, f, names)
+    if generated is not None:
+        return generated
+    if _is_flatten(t, name):
         return _explode(t, function, f, names)
     if is_reader(name.lower()):
         return _read_file(t, function)
@@ -128,11 +134,39 @@ def function_relation(t: Tracer, function: Any, f: Frame, node: Any) -> Relation
     columns = defined or columns_of(name.lower(), t.rules.family, _name(t, alias))
     if columns is not None:
         return _built_in(t, function, f, node, names, columns)
-    if isinstance(function, exp.Stack):
-        return _stacked(t, function, f, names)
     if names and is_builtin(name.lower()):
         return _built_in(t, function, f, node, names, Columns(tuple(names)))
     return _undeclared(t, function, f, names)
+
+
+def generated_relation(t: Tracer, node: Any, f: Frame, names: list[str]) -> Relation | None:
+    """The columns of a row-making function of Spark, or None for another function."""
+    if isinstance(node, _INLINE):
+        return _inlined(t, node, f, names)
+    if isinstance(node, exp.Stack):
+        return _stacked(t, node, f, names)
+    return _explode(t, node, f, names) if isinstance(node, exp.Explode) else None
+
+
+def _inlined(t: Tracer, node: Any, f: Frame, names: list[str]) -> Relation:
+    """``inline(array of structs)``: a column for each field."""
+    array = node.args["this"]
+    x, _ = array_of(t, array, f)
+    shape = t.expression_shape(array, f)
+    element = t.hooks.element_shape(t, shape) if shape is not None else None
+    if isinstance(element, Struct):
+        fields = element.fields
+        renamed = fields.renamed(names[: len(fields.spellings)]) if names else fields
+        return Relation(
+            t.rules, renamed.spellings, fields.all(), fields.steps,
+            open_=fields.open, shapes=fields.shapes,
+        )  # fmt: skip
+    if names:
+        return Relation(t.rules, names, [x] * len(names), [None] * len(names))
+    label = str(node.sql(dialect=t.rules.dialect, copy=False))[:80]
+    detail = f"the fields of {label} are not known"
+    open_ = OpenUnknown(label, Reason.STAR_UNEXPANDED, detail)
+    return Relation(t.rules, (), [], [], open_=open_)
 
 
 def _stacked(t: Tracer, function: Any, f: Frame, names: list[str]) -> Relation:

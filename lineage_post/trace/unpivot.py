@@ -71,6 +71,8 @@ def _parts(t: Tracer, node: Any, g: Frame) -> tuple[str, list[str], list[list[_C
 
 
 def _spelled(t: Tracer, node: Any) -> str:
+    while isinstance(node, exp.Paren):
+        node = node.args["this"]
     if isinstance(node, exp.Column):
         node = node.args["this"]
     return t.spell(node) if isinstance(node, exp.Identifier) else str(node.name)

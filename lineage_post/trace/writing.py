@@ -98,6 +98,19 @@ def parts_of(t: Tracer, table: Any) -> tuple[str, ...]:
     return tuple(t.spell(i) for i in named if isinstance(i, exp.Identifier))
 
 
+def _partition_last(t: Tracer, target: Any, columns: Sequence[str]) -> Sequence[str]:
+    """``insert into t partition (d, e = 1)``: d comes last in the query, e not at all."""
+    partition = target.args.get("partition")
+    if partition is None:
+        return columns
+    dynamic = [e.name for e in partition.expressions if isinstance(e, exp.Column)]
+    fixed = [e.this.name for e in partition.expressions if isinstance(e, exp.EQ)]
+    keys = {t.rules.key_of(n): n for n in (*dynamic, *fixed)}
+    others = [c for c in columns if t.rules.key_of(c) not in keys]
+    last = [c for n in dynamic for c in columns if t.rules.key_of(c) == t.rules.key_of(n)]
+    return [*others, *last]
+
+
 def written_names(
     t: Tracer, target: Any, listed: Sequence[Any], relation: Relation
 ) -> Sequence[str]:
@@ -111,5 +124,5 @@ def written_names(
         t.reads.add(parts)
         entry = t.schema.find(parts)
         if entry is not None and entry.is_complete:
-            return entry.columns[: len(relation.spellings)]
+            return _partition_last(t, target, entry.columns)[: len(relation.spellings)]
     return relation.spellings
