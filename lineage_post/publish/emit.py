@@ -59,24 +59,31 @@ def send(
     waiting = [*_spooled(spool), *(json.loads(line) for line in json_lines(events))]
     transport = _transport(url, os.environ if environ is None else environ, timeout)
     arrived, refused, problem = 0, 0, None
-    try:
-        while waiting:
-            status = transport.emit(waiting[0]).status_code
-            if status >= 500 or status in (401, 403, 408, 429):
-                problem = f"{_plain(url)} answered {status}"
-                break
-            if status >= 400:
-                refused += 1
-                problem = f"{_plain(url)} refused {refused} events, the last with {status}"
-            else:
-                arrived += 1
-            del waiting[0]
-    except Exception as error:  # whatever the transport's libraries raise
-        problem = f"{_plain(url)} cannot be reached: {type(error).__name__}"
-    finally:
-        transport.close()
+    while waiting:
+        status = _status(transport, waiting[0])
+        if not status:
+            problem = f"{_plain(url)} cannot be reached"
+            break
+        if status >= 500 or status in (401, 403, 408, 429):
+            problem = f"{_plain(url)} answered {status}"
+            break
+        if status >= 400:
+            refused += 1
+            problem = f"{_plain(url)} refused {refused} of the events, the last with {status}"
+        else:
+            arrived += 1
+        del waiting[0]
+    transport.close()
     _keep(spool, waiting)
     return Sent(arrived, len(waiting), problem)
+
+
+def _status(transport: Any, event: dict[str, Any]) -> int:
+    """The status an event was answered with; 0 where nobody answered."""
+    try:
+        return int(transport.emit(event).status_code)
+    except Exception as error:  # whatever the transport's libraries raise
+        return int(getattr(getattr(error, "response", None), "status_code", 0))
 
 
 def _transport(url: str, environ: Mapping[str, str], timeout: float) -> Any:

@@ -18,9 +18,9 @@ from lineage_post import __version__
 from lineage_post.artifacts import Node, NodeResult
 from lineage_post.errors import LineageError
 from lineage_post.lineage import Lineage
-from lineage_post.publish.run import Build, Run, planned_run
+from lineage_post.publish.run import BUILT_TYPES, Build, Run, planned_run
 from lineage_post.values import Edge, NodeLineage
-from lineage_post.vocabulary import EdgeType, OpKind, State, Status
+from lineage_post.vocabulary import Certainty, EdgeType, OpKind, State, Status
 
 if TYPE_CHECKING:
     from openlineage.client.event_v2 import InputDataset, Job, OutputDataset
@@ -70,7 +70,7 @@ def events_of(
         node = project.nodes.get(unique_id)
         if node is None or not lineage.is_published(unique_id):
             continue
-        if node.resource_type in ("model", "snapshot", "seed"):
+        if node.resource_type in BUILT_TYPES or lineage.nodes[unique_id].edges:
             yield from maker.events(node, lineage.nodes[unique_id])
 
 
@@ -257,13 +257,16 @@ class _Maker:
             op.kind is OpKind.SQL_FUNCTION and op.name.upper() in ("COUNT", "COUNT_IF")
             for op in edge.ops
         )
-        return self.facets.column_lineage_dataset.Transformation(
+        found = self.facets.column_lineage_dataset.Transformation(
             edge.type.value,
             subtype=edge.subtype.value,
             description=edge.expression or "",
             # OpenLineage counts a COUNT among what masks; nothing else here does.
             masking=edge.masking or is_count,
         )
+        if edge.certainty is Certainty.ASSUMED:
+            found = found.with_additional_properties(certainty=edge.certainty.value)
+        return found
 
     def _state(self, lineage: NodeLineage) -> Any:
         facet = self.facets.DatasetFacet().with_additional_properties(
