@@ -138,7 +138,7 @@ class CatalogTable:
 
 @dataclass(frozen=True, slots=True)
 class NodeResult:
-    """What a run did to a node. Times are ISO strings in UTC."""
+    """What a run did to a node. Times are ISO strings in UTC; ``failures`` are those of a test."""
 
     unique_id: str
     status: str
@@ -146,6 +146,7 @@ class NodeResult:
     compiled_code: str | None = None
     started_at: str | None = None
     completed_at: str | None = None
+    failures: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ def run_results_from_dict(document: Mapping[str, Any]) -> RunResults:
 
 def _result(result: Any) -> NodeResult:
     timing = take(result, "timing") or ()
+    failures = take(result, "failures")
     return NodeResult(
         unique_id=str(take(result, "unique_id")),
         status=str(text(take(result, "status"))),
@@ -42,4 +43,5 @@ def _result(result: Any) -> NodeResult:
         completed_at=max(
             (t for t in (text(take(s, "completed_at")) for s in timing) if t), default=None
         ),
+        failures=failures if isinstance(failures, int) else None,
     )

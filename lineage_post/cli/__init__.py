@@ -36,6 +36,7 @@ FINDINGS, WRONG_USE, INTERRUPTED = 1, 2, 130
         "tags": "lineage_post.cli.tags",
         "inherit": "lineage_post.cli.inherit",
         "erase": "lineage_post.cli.erase",
+        "evidence": "lineage_post.cli.evidence",
         "export": "lineage_post.cli.export",
         "import": "lineage_post.cli.import_",
         "serve": "lineage_post.cli.serve",

@@ -83,6 +83,10 @@ class Classification:
                     found.setdefault((unique_id, name), set()).update(labels)
         return {column: tuple(sorted(found[column])) for column in sorted(found)}
 
+    def labels_of(self, column: DeclaredColumn) -> tuple[Label, ...]:
+        """The labels of one declared column."""
+        return tuple(self._of(column))
+
     def _of(self, column: DeclaredColumn) -> Iterator[Label]:
         is_open = not self.tags and not self.meta
         for tag in column.tags:

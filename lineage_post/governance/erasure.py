@@ -192,7 +192,7 @@ def _steps(lineage: Lineage, derived: Sequence[Derived]) -> tuple[Step, ...]:
             [one for found in locators for one in found.get(unique_id, ())],
             keys.of(unique_id),
         )
-        for number, unique_id in enumerate(_ordered(lineage, by_node), 1)
+        for number, unique_id in enumerate(build_order(lineage, by_node), 1)
     )
 
 
@@ -260,7 +260,7 @@ def _notes(node: Node | None, action: Action, is_found: bool) -> list[str]:
     return notes
 
 
-def _ordered(lineage: Lineage, nodes: Collection[str]) -> list[str]:
+def build_order(lineage: Lineage, nodes: Collection[str]) -> list[str]:
     """The nodes, each after those it reads, however far up; by name within a rank.
 
     A cycle is cut where it closes: what feeds back has to be erased twice.
