@@ -67,7 +67,8 @@ def _opaque_readers(lineage: Lineage, node: str) -> Iterator[tuple[str, str | No
             continue
         unclear = [c for c in traced.columns if c.state is not State.KNOWN]
         is_whole = traced.state is State.UNKNOWN or any(not c.is_column for c in unclear)
-        for column in [None] if is_whole else [c.name for c in unclear]:
+        columns: list[str | None] = [None] if is_whole else [c.name for c in unclear]
+        for column in columns:
             yield reader, column, reader, reason
 
 

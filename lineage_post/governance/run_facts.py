@@ -89,7 +89,7 @@ class Facts:
             said_by="lineage_refreshes",
             status=str(last["status"]),
             inputs=_inputs(last.get("inputs")),
-            **texts,  # type: ignore[arg-type]
+            **texts,
         )
 
     def _results(
@@ -97,7 +97,7 @@ class Facts:
     ) -> Iterable[tuple[RunResults, NodeResult]]:
         for run in sorted(self.runs, key=lambda r: r.generated_at or ""):
             result = run.results.get(unique_id)
-            if result is not None and run.command in commands:
+            if result is not None and run.command is not None and run.command in commands:
                 yield run, result
 
 

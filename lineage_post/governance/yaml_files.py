@@ -177,7 +177,8 @@ class _Patch:
     def settled(self, present: Mapping[str, Any]) -> dict[str, Any]:
         """The value with its tags and meta where an entry of this content has them."""
         in_config = self.has_config or "config" in present
-        top, below = {}, {}
+        top: dict[str, Any] = {}
+        below: dict[str, Any] = {}
         for key, item in self.value.items():
             is_setting = key in _SETTINGS and key not in present and in_config
             (below if is_setting else top)[key] = item

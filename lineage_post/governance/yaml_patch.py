@@ -35,9 +35,9 @@ def merged(present: Any, patch: Any) -> Any:
         before = present if isinstance(present, Mapping) else {}
         return {**before, **{key: merged(before.get(key), item) for key, item in patch.items()}}
     if isinstance(patch, list):
-        before = present if isinstance(present, list) else [] if present is None else [present]
+        listed = present if isinstance(present, list) else [] if present is None else [present]
         rest = [merged(None, item) for item in patch]
-        return [*before, *(item for item in rest if item not in before)]
+        return [*listed, *(item for item in rest if item not in listed)]
     value = patch.text if isinstance(patch, Noted) else patch
     return value if present in (None, "") else present
 

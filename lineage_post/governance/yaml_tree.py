@@ -28,7 +28,7 @@ class _Loader(yaml.SafeLoader):
     def compose_node(self, parent: Any, index: Any) -> Any:
         if not self.check_event(yaml.AliasEvent):
             return super().compose_node(parent, index)
-        event = self.peek_event()
+        event: Any = self.peek_event()  # type: ignore[no-untyped-call]
         return AliasNode(super().compose_node(parent, index), event)
 
 

@@ -1,0 +1,124 @@
+{{ config(materialized='view') }}
+{%- set depth = var('lineage_tags_depth', 12) | int %}
+-- Level by level and not by recursion: every warehouse can, and each level keeps one path a column.
+with labels as (
+    {{ lineage_post.column_labels() }}
+),
+
+current_edges as (
+    {{ lineage_post.current_edges() }}
+),
+
+value_edges as (
+    select distinct
+        from_node,
+        from_column,
+        to_node,
+        to_column
+    from current_edges
+    where
+        type = 'DIRECT'
+        and not masking
+        and to_column is not null
+),
+
+level_0 as (
+    select distinct
+        label,
+        node as origin_node,
+        column_name as origin_column,
+        node,
+        column_name,
+        {{ dbt.concat(['node', "'.'", 'column_name']) }} as path
+    from labels
+    where effect = 'declared'
+),
+{% for level in range(1, depth + 1) %}
+level_{{ level }} as (
+    select
+        label,
+        origin_node,
+        origin_column,
+        node,
+        column_name,
+        path
+    from (
+        select
+            before.label,
+            before.origin_node,
+            before.origin_column,
+            value_edges.to_node as node,
+            value_edges.to_column as column_name,
+            {{ dbt.concat(['before.path', "' > '", 'value_edges.to_node', "'.'", 'value_edges.to_column']) }} as path,
+            row_number() over (
+                partition by
+                    before.label,
+                    before.origin_node,
+                    before.origin_column,
+                    value_edges.to_node,
+                    value_edges.to_column
+                order by before.path
+            ) as choice
+        from level_{{ level - 1 }} as before
+        inner join value_edges
+            on
+                before.node = value_edges.from_node
+                and {{ 'lower(before.column_name) = lower(value_edges.from_column)' if level == 1
+                    else 'before.column_name = value_edges.from_column' }}
+        left join labels
+            on
+                labels.effect = 'declassified'
+                and labels.node = value_edges.to_node
+                and lower(labels.column_name) = lower(value_edges.to_column)
+                and (
+                    labels.label = '*'
+                    or labels.label = before.label
+                    or {{ dbt.concat(['labels.label', "'='"]) }} = left(before.label, length(labels.label) + 1)
+                )
+        where labels.node is null
+    ) as reached
+    where
+        choice = 1
+        and not (node = origin_node and lower(column_name) = lower(origin_column))
+),
+{% endfor %}
+every_level as (
+    {%- for level in range(0, depth + 1) %}
+    select
+        {{ level }} as distance,
+        label,
+        origin_node,
+        origin_column,
+        node,
+        column_name,
+        path
+    from level_{{ level }}
+    {{ 'union all' if not loop.last }}
+    {%- endfor %}
+),
+
+nearest as (
+    select
+        *,
+        row_number() over (
+            partition by label, origin_node, origin_column, node, column_name
+            order by distance
+        ) as choice
+    from every_level
+),
+
+final as (
+    select
+        node,
+        column_name,
+        label,
+        distance = 0 as is_declared,
+        origin_node,
+        origin_column,
+        cast(distance as {{ dbt.type_int() }}) as distance,
+        cast(path as {{ dbt.type_string() }}) as path
+    from nearest
+    where choice = 1
+)
+
+select * from final

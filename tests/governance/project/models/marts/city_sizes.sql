@@ -1,0 +1,1 @@
+select city, users from {{ ref('city_contacts') }}

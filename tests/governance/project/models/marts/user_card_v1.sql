@@ -1,0 +1,1 @@
+select user_id, contact from {{ ref('dim_users') }}

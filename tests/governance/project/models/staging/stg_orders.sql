@@ -1,0 +1,1 @@
+select id as order_id, user_id, amount from {{ ref('raw_orders') }}
