@@ -52,10 +52,16 @@ def combined(t: Tracer, node: Any, f: Frame) -> int:
     arguments = node.args.get("expressions") or ()
     if not str(node.name).endswith("If") or not arguments:
         return aggregate(t, node, f)
+    values, conditions = arguments[:-1], arguments[-1:]
+    if str(node.name).startswith("argM") and len(values) == 2:
+        values, conditions = values[:1], arguments[1:]
     x = 0
-    for value in arguments[:-1]:
+    for value in values:
         x |= evaluate(t, value, f)
-    return chosen(t, node, aggregated(x), condition(t, arguments[-1], f))
+    decisive = 0
+    for value in conditions:
+        decisive |= condition(t, value, f)
+    return chosen(t, node, aggregated(x), decisive)
 
 
 @handles("Grouping", "GroupingId")

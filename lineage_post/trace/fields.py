@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from lineage_post.trace.expressions import children, evaluate, handles
 from lineage_post.trace.frame import Frame
-from lineage_post.trace.functions import named
+from lineage_post.trace.methods import method_call
 from lineage_post.trace.paths import resolve_path
 from lineage_post.trace.provenance import transformed
 from lineage_post.trace.shapes import Array, Document, Shape, Struct
@@ -19,8 +19,10 @@ from lineage_post.trace.tracer import Tracer
 def dot(t: Tracer, node: Any, f: Frame) -> int:
     """A field behind a parenthesis, a function or many names; or a function in a schema."""
     base, last = node.args["this"], node.args["expression"]
-    if isinstance(last, exp.Anonymous):
-        return named(t, last, ".".join([*_schema_names(base), str(last.name)]), f)
+    if isinstance(last, exp.Func):
+        return method_call(t, node, f)
+    if isinstance(last, exp.Literal):
+        return _element(t, base, last, f)
     if not isinstance(last, exp.Identifier):
         return evaluate(t, last, f)
     parts = _parts(node)
@@ -32,9 +34,13 @@ def dot(t: Tracer, node: Any, f: Frame) -> int:
     return _field(t, node, base, last, f)
 
 
-def _schema_names(node: Any) -> list[str]:
-    """The names before a function: ``db.schema`` of ``db.schema.f(x)``."""
-    return [str(i.name) for i in node.find_all(exp.Identifier)]
+def _element(t: Tracer, base: Any, number: Any, f: Frame) -> int:
+    """``(a, b).1``: the first of a tuple."""
+    items = base.expressions if isinstance(base, exp.Tuple) else ()
+    i = int(number.name) - 1 if number.is_int else -1
+    if 0 <= i < len(items):
+        return evaluate(t, items[i], f)
+    return transformed(t.sources.assumed(evaluate(t, base, f)))
 
 
 def _parts(node: Any) -> Any:

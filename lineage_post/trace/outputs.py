@@ -7,19 +7,22 @@ from typing import Any
 
 from sqlglot import exp
 
+from lineage_post.trace.builtin_names import is_aggregate
 from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.frame import Frame, Operand
 from lineage_post.trace.naming import output_name, stored_spelling
 from lineage_post.trace.opens import Open, OpenUnknown
-from lineage_post.trace.provenance import transformed
+from lineage_post.trace.provenance import aggregated, transformed
 from lineage_post.trace.relation import AnyStep, Step
 from lineage_post.trace.resolve import resolve
+from lineage_post.trace.result import Op
 from lineage_post.trace.shapes import Struct
 from lineage_post.trace.star import Expansion, plain_relations, star_items
 from lineage_post.trace.table_functions import generated_relation
 from lineage_post.trace.tracer import Tracer
-from lineage_post.vocabulary import Reason
+from lineage_post.vocabulary import OpKind, Reason
 
+_APPLY: Any = getattr(exp, "Apply", ())
 _NAMES = (exp.Identifier, exp.Parameter, exp.Literal)
 
 
@@ -54,8 +57,13 @@ def add_output(t: Tracer, item: Any, f: Frame, opens: list[Open]) -> None:
     elif cls is exp.Aliases:
         if not _add_generated(t, item.args["this"], f, opens, item.args["expressions"]):
             _add_aliases(t, item, f)
+    elif cls is exp.Anonymous and str(item.name).lower() == "untuple":
+        detail = "the columns that untuple gives are not known"
+        opens.append(OpenUnknown("untuple", Reason.UNSUPPORTED_SYNTAX, detail))
     elif cls is exp.QueryTransform:
         _add_script_output(t, item, f)
+    elif cls is _APPLY:
+        _add_applied(t, item, f, opens)
     elif t.rules.family == "spark" and _add_generated(t, item, f, opens, ()):
         return
     else:
@@ -141,6 +149,29 @@ def _add_generated(
     if relation.open is not None:
         opens.append(relation.open)
     return True
+
+
+def _add_applied(t: Tracer, item: Any, f: Frame, opens: list[Open]) -> None:
+    """ClickHouse's ``* apply(sum)``: a function over each column of a star."""
+    functions = []
+    while isinstance(item, _APPLY):
+        functions.append(item.args["expression"])
+        item = item.args["this"]
+    holder = Frame(f.outer, f.env)
+    holder.operands, holder.by_key, holder.merged = f.operands, f.by_key, f.merged
+    add_output(t, item, holder, opens)
+    columns = list(zip(holder.spellings, holder.provenances, holder.steps))
+    for name, x, below in columns:
+        start = len(t.log)
+        if below is not None:
+            t.log.append((below, x))
+        for function in reversed(functions):
+            called = str(function.name or "lambda")
+            x = aggregated(x) if is_aggregate(called.lower()) else transformed(x)
+            x |= evaluate(t, function, f) if isinstance(function, exp.Lambda) else 0
+            t.log.append((Op(called.upper(), OpKind.SQL_FUNCTION), x))
+            name = f"{called}({name})"
+        f.add_output(name, x, Step(item, f, start, len(t.log), x))
 
 
 def _add_script_output(t: Tracer, node: Any, f: Frame) -> None:

@@ -39,6 +39,11 @@ def resolve_path(t: Tracer, parts: Sequence[Any], f: Frame) -> int:
     j = relation.position(t.key(parts[0]))
     if j >= 0:
         return read_fields(t, relation, j, parts[1:])
+    if t.rules.name == "clickhouse":
+        k = relation.position(".".join(map(t.key, parts[1:])))
+        if k >= 0:
+            t.step = relation.steps[k]
+            return relation.at(k)
     x = beyond(t, operand, parts[0], parts[1], f)
     return transformed(t.sources.assumed(x)) if len(parts) > 2 else x
 
@@ -87,6 +92,11 @@ def field_of_name(t: Tracer, first: Any, path: Sequence[Any], f: Frame) -> int:
     if bound is not None:
         t.step = None
         return transformed(bound)
+    if t.rules.name == "clickhouse":  # the columns of a nested one have dotted names
+        nested = find_column(t, ".".join(map(t.key, (first, *path))), f)
+        if nested is not None:
+            t.step = nested[0].steps[nested[1]]
+            return nested[0].at(nested[1])
     hit = find_column(t, key, f)
     if hit is not None:
         return read_fields(t, *hit, path)

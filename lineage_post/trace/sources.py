@@ -26,6 +26,8 @@ from lineage_post.vocabulary import Reason
 
 def add_source(t: Tracer, node: Any, f: Frame) -> None:
     """Appends what one FROM item brings into scope."""
+    if node.__class__ is exp.Final:  # ClickHouse
+        node = node.args["this"]
     a = node.args
     is_table = node.__class__ is exp.Table
     if not is_table and isinstance(node, exp.Subquery) and _is_join_in_parentheses(node):

@@ -89,7 +89,9 @@ _READERS = frozenset(
 def columns_of(name: str, dialect: str, alias: str | None) -> Columns | None:
     """The columns of a built-in table function, or None where it is not one."""
     name = name.rsplit(".", 1)[-1]
-    found = _BY_DIALECT.get(dialect, {}).get(name) or _ANYWHERE.get(name)
+    built_in = _BY_DIALECT.get(dialect, {})
+    # sqlglot spells the class OpenJSON as OPEN_J_S_O_N
+    found = built_in.get(name) or built_in.get(name.replace("_", "")) or _ANYWHERE.get(name)
     if found is not None:
         return found
     if name not in _SINGLE:

@@ -10,6 +10,7 @@ from lineage_post.trace.builtin_names import is_builtin
 from lineage_post.trace.commands import command_relation
 from lineage_post.trace.expressions import children, evaluate
 from lineage_post.trace.frame import Frame, Merged, Operand
+from lineage_post.trace.methods import as_columns
 from lineage_post.trace.opens import OpenUnknown
 from lineage_post.trace.provenance import JOIN, transformed
 from lineage_post.trace.relation import AnyStep, Relation
@@ -22,6 +23,7 @@ from lineage_post.vocabulary import Reason
 _INLINE = tuple(
     cls for name in ("Inline", "InlineOuter") if (cls := getattr(exp, name, None)) is not None
 )
+_REMOTE = frozenset({"remote", "remotesecure", "cluster", "clusterallreplicas"})
 _FLATTEN = ("SEQ", "KEY", "PATH", "INDEX", "VALUE", "THIS")
 
 
@@ -114,6 +116,9 @@ def function_relation(t: Tracer, function: Any, f: Frame, node: Any) -> Relation
     if isinstance(function, exp.Dot):  # db.f(x)
         path = "".join(f"{part.name}." for part in function.flatten() if part is not function)
         path = path[: path.rfind(".", 0, -1) + 1]
+        if t.rules.family == "tsql" and name_of(function.expression).lower() == "nodes":
+            x, _ = array_of(t, as_columns(function.args["this"]), f)
+            return Relation(t.rules, _columns(t, alias), [x], [None])
         function = function.args["expression"]
     if isinstance(function, exp.Literal):  # table('db.t')
         return t.table(split_name(t.spell(exp.to_identifier(function.name))))
@@ -128,6 +133,8 @@ def function_relation(t: Tracer, function: Any, f: Frame, node: Any) -> Relation
         return generated
     if _is_flatten(t, name):
         return _explode(t, function, f, names)
+    if name.lower() in _REMOTE and len(function.expressions) > 1:
+        return _remote(t, function)
     if is_reader(name.lower()):
         return _read_file(t, function)
     defined = _defined_columns(t, function)
@@ -198,6 +205,15 @@ def _arguments(t: Tracer, function: Any, f: Frame) -> int:
     f.is_partial = before
     t.decide(f, function, start, x, JOIN)
     return x
+
+
+def _remote(t: Tracer, function: Any) -> Relation:
+    """ClickHouse's ``remote('host', db.t)``, ``cluster('name', db.t)``: a table elsewhere."""
+    place = function.expressions[1]
+    if isinstance(place, exp.Column):
+        parts = [place.args[p] for p in ("db", "table", "this") if place.args.get(p)]
+        return t.table(tuple(map(t.spell, parts)))
+    return t.table(split_name(str(place.name)))
 
 
 def _read_file(t: Tracer, function: Any) -> Relation:
@@ -298,6 +314,10 @@ def array_join(t: Tracer, node: Any, f: Frame) -> None:
         if name is None:
             name = alias.this if isinstance(alias, exp.TableAlias) else inner.this
         column = exp.Column(this=inner.this) if isinstance(inner, exp.Table) else inner
+        nested = _nested_elements(t, column, t.spell(name), f)
+        if nested is not None:
+            f.bring(Operand("", nested))
+            continue
         x, _ = array_of(t, column, f)
         element = Relation(t.rules, (t.spell(name),), [x], [None])
         _replace(f, t.key(name), element)
@@ -308,3 +328,22 @@ def _replace(f: Frame, key: str, element: Relation) -> None:
     f.bring(Operand("", element))
     holders = frozenset(i for i, o in enumerate(f.operands) if o.relation.position(key) >= 0)
     f.merge(key, Merged(element.at(0), None, element.spellings[0], holders))
+
+
+def _nested_elements(t: Tracer, column: Any, name: str, f: Frame) -> Relation | None:
+    """``array join nested as n``: the arrays ``nested.a`` and ``nested.b`` become n.a and n.b."""
+    if not isinstance(column, exp.Column) or column.args.get("table") is not None:
+        return None
+    prefix = f"{t.spell(column.this)}."
+    found: list[tuple[str, int]] = []
+    for operand in list(f.operands):
+        if operand.relation.position(prefix[:-1]) >= 0:
+            return None
+        for i, spelling in enumerate(operand.relation.spellings):
+            if spelling.startswith(prefix):
+                x = operand.relation.at(i)
+                t.decide(f, column, len(t.log), x, JOIN)
+                found.append((f"{name}.{spelling[len(prefix) :]}", transformed(x)))
+    if not found:
+        return None
+    return Relation(t.rules, [n for n, _ in found], [x for _, x in found], [None] * len(found))
