@@ -28,8 +28,14 @@ class Options:
     exposures_limit: int = 50
     #: Publish SQL expressions.
     expressions: bool = True
+    #: Record the SQL of each node beside its lineage; not without its expressions.
+    queries: bool = True
     #: Decorate the docs site after ``dbt docs generate``.
     docs: bool = True
+    #: Write the explorer's page with ``lineage-post build`` and after ``dbt docs generate``.
+    explorer: bool = True
+    #: Where the project's files are on the web, such as https://host/team/shop/blob/main/{path}.
+    repository: str | None = None
     #: Packages whose nodes are traced through but not published.
     exclude_packages: tuple[str, ...] = ()
     #: Functions that mask beside the built-in ones.

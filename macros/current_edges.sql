@@ -1,45 +1,93 @@
 {#-
-    Current edges. Two loads that met may have written a fingerprint's rows twice; an edge is one edge.
+    Current edges. Two loads that met may have written a fingerprint's rows twice; an edge is one
+    edge. What several producers assert is one edge too, if it leads from the same column to the
+    same column: with the details that this tool gives it, or else the first producer by name, and
+    the names of all that vouch for it. Of a value they need not agree how it is computed.
 -#}
-{% macro current_edges() %}
-    {{ return(adapter.dispatch('current_edges', 'lineage_post')()) }}
+{% macro current_edges(as_of=none, as_recorded=none) %}
+    {{ return(adapter.dispatch('current_edges', 'lineage_post')(as_of, as_recorded)) }}
 {% endmacro %}
 
-{% macro default__current_edges() %}
+{% macro default__current_edges(as_of, as_recorded) %}
+    {%- set now = lineage_post.moment(as_of, 'as_of') or lineage_post.utc_now() -%}
     with current_refreshes as (
-        {{ lineage_post.current_refreshes() }}
+        {{ lineage_post.current_refreshes(as_of, as_recorded) }}
     ),
 
-    edges as (
-        select * from {{ lineage_post.all_rows(ref('lineage_post', 'lineage_edges')) }}
+    claims as (
+        select distinct
+            edges.from_node,
+            edges.from_column,
+            edges.from_field,
+            edges.to_node,
+            edges.to_column,
+            edges.type,
+            edges.subtype,
+            edges.masking,
+            edges.certainty,
+            edges.expression,
+            edges.ops,
+            coalesce(edges.to_column, '') as target,
+            case when edges.type = 'DIRECT' then edges.type else edges.subtype end as kind,
+            current_refreshes.producer,
+            {{ lineage_post.producer_rank('current_refreshes.producer') }} as producer_rank,
+            current_refreshes.operation,
+            current_refreshes.refreshed_at,
+            {{ lineage_post.is_stale(
+                'current_refreshes.producer', 'current_refreshes.refreshed_at', now
+            ) }} as is_stale
+        from {{ lineage_post.all_rows(ref('lineage_post', 'lineage_edges')) }} as edges
+        inner join current_refreshes on edges.fingerprint = current_refreshes.fingerprint
+    ),
+
+    vouched as (
+        select
+            from_node,
+            from_column,
+            to_node,
+            target,
+            kind,
+            min(producer_rank) as best_rank,
+            count(distinct producer) as producers,
+            {{ lineage_post.joined('producer') }} as vouched_by,
+            max(refreshed_at) as refreshed_at,
+            min(is_stale) as is_stale
+        from claims
+        group by from_node, from_column, to_node, target, kind
     )
 
     select
-        edges.from_node,
-        edges.from_column,
-        edges.from_field,
-        edges.to_node,
-        edges.to_column,
-        edges.type,
-        edges.subtype,
-        edges.masking,
-        edges.certainty,
-        edges.expression,
-        edges.ops,
-        cast(count(distinct current_refreshes.producer) as {{ dbt.type_int() }}) as producers,
-        max(current_refreshes.refreshed_at) as refreshed_at
-    from edges
-    inner join current_refreshes on edges.fingerprint = current_refreshes.fingerprint
-    group by
-        edges.from_node,
-        edges.from_column,
-        edges.from_field,
-        edges.to_node,
-        edges.to_column,
-        edges.type,
-        edges.subtype,
-        edges.masking,
-        edges.certainty,
-        edges.expression,
-        edges.ops
+        claims.from_node,
+        claims.from_column,
+        claims.from_field,
+        claims.to_node,
+        claims.to_column,
+        claims.type,
+        claims.subtype,
+        claims.masking,
+        claims.certainty,
+        claims.expression,
+        claims.ops,
+        cast(vouched.producers as {{ dbt.type_int() }}) as producers,
+        vouched.refreshed_at,
+        vouched.vouched_by,
+        claims.operation,
+        vouched.is_stale = 1 as stale
+    from claims
+    inner join vouched
+        on
+            claims.from_node = vouched.from_node
+            and claims.from_column = vouched.from_column
+            and claims.to_node = vouched.to_node
+            and claims.target = vouched.target
+            and claims.kind = vouched.kind
+            and claims.producer_rank = vouched.best_rank
+{% endmacro %}
+
+{#- Orders producers: this tool's own first, of what was built, then the others by name. -#}
+{% macro producer_rank(producer) %}
+    {{- return(
+        "case " ~ producer ~ " when 'execution' then '0' when 'manifest' then '1'"
+        ~ " else " ~ dbt.concat(["'2'", producer]) ~ " end"
+    ) -}}
 {% endmacro %}

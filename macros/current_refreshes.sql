@@ -1,60 +1,18 @@
 {#-
-    Current: for each node and producer the last refresh that may be current. What a failed trace
-    could not see (not_compiled, internal_error) gives way to whatever was known before it.
+    Current: for each node and producer the last refresh that may be current; see
+    standing_refreshes. Where a definition was planned after what was built, and is another, its
+    version stands beside.
 
     A macro and not a view that others read: where dropping a view drops its readers with it, as on
     Postgres, dbt would take them all away each time it makes one anew.
 -#}
-{% macro current_refreshes() %}
-    {{ return(adapter.dispatch('current_refreshes', 'lineage_post')()) }}
+{% macro current_refreshes(as_of=none, as_recorded=none) %}
+    {{ return(adapter.dispatch('current_refreshes', 'lineage_post')(as_of, as_recorded)) }}
 {% endmacro %}
 
-{% macro default__current_refreshes() %}
-    with refreshes as (
-        select
-            *,
-            row_number() over (
-                partition by node order by refreshed_at, run_id, recorded_at, producer
-            ) as position
-        from {{ lineage_post.all_rows(ref('lineage_post', 'lineage_refreshes')) }}
-    ),
-
-    withdrawn as (
-        select
-            *,
-            max(case when status = 'removed' then position else 0 end) over (
-                partition by node
-            ) as removed_position,
-            max(case when status = 'purged' then position else 0 end) over (
-                partition by node, producer
-            ) as purged_position
-        from refreshes
-    ),
-
-    claims as (
-        select
-            *,
-            max(case when producer = 'execution' and status <> 'planned' then 1 else 0 end) over (
-                partition by node
-            ) as has_execution
-        from withdrawn
-        where
-            status in ('success', 'derived', 'planned')
-            and position > removed_position
-            and position > purged_position
-    ),
-
-    ranked as (
-        select
-            *,
-            row_number() over (
-                partition by node, producer
-                order by
-                    case when reason in ('not_compiled', 'internal_error') then 1 else 0 end,
-                    position desc
-            ) as age
-        from claims
-        where status <> 'planned' or has_execution = 0
+{% macro default__current_refreshes(as_of, as_recorded) %}
+    with standing as (
+        {{ lineage_post.standing_refreshes(as_of, as_recorded) }}
     )
 
     select
@@ -73,6 +31,38 @@
         state,
         reason,
         inputs
-    from ranked
+    from standing
     where age = 1
+{% endmacro %}
+
+{#- The last definition that was compiled and not run, of each node. -#}
+{% macro planned_definitions() %}
+    select
+        node,
+        definition_version,
+        refreshed_at
+    from (
+        select
+            node,
+            definition_version,
+            refreshed_at,
+            row_number() over (partition by node order by refreshed_at desc, run_id desc) as age
+        from {{ lineage_post.all_rows(ref('lineage_post', 'lineage_refreshes')) }}
+        where status = 'planned' and definition_version is not null
+    ) as planned
+    where age = 1
+{% endmacro %}
+
+{#-
+    Whether two versions are different definitions. An incremental model compiles to other SQL the
+    first time than later, so that where there is a build mode only the raw SQL and the settings tell.
+-#}
+{% macro is_other_definition(one, other, build_mode) %}
+    {%- set part = "'.'" -%}
+    {{ dbt.split_part(one, part, 1) }} <> {{ dbt.split_part(other, part, 1) }}
+    or {{ dbt.split_part(one, part, 3) }} <> {{ dbt.split_part(other, part, 3) }}
+    or (
+        {{ build_mode }} is null
+        and {{ dbt.split_part(one, part, 2) }} <> {{ dbt.split_part(other, part, 2) }}
+    )
 {% endmacro %}

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lineage_post.bridge.loading import Load
+from lineage_post.bridge.loading import Load, commit, run_statement
 from lineage_post.bridge.say import describe, detail, guarded, tell, warn
 
 if TYPE_CHECKING:
     from lineage_post.bridge.asking import Answered
+    from lineage_post.bridge.contracts import ContractBook
     from lineage_post.bridge.observed import Existence
 
 
@@ -25,6 +26,10 @@ class Bridge(dict[str, Any]):
         super().__init__()
         self.manifest = manifest
         self._existence: Existence | None = None
+        #: What answers contract tests, made by the first of them.
+        self.contracts: ContractBook | None = None
+        #: The nodes that this command has begun to build.
+        self.started: set[str] = set()
 
     def __deepcopy__(self, memo: object) -> Bridge:
         return self
@@ -68,11 +73,37 @@ class Bridge(dict[str, Any]):
             ),
         )
 
+    def purge(
+        self, producer: str, node: str | None, settings: Mapping[str, Any], timestamp_type: str
+    ) -> Load:
+        """Says what to append so that the claims of one producer are retired."""
+        from lineage_post.bridge import publishing
+
+        return self._begin(
+            settings,
+            lambda load, options: publishing.purge(
+                self, load, producer, node, options, timestamp_type
+            ),
+        )
+
     def why(self, model: str, where: str, arguments: Mapping[str, Any]) -> Answered:
         """Which source rows the rows of a model come from, asked on dbt's connection."""
         from lineage_post.bridge import asking
 
         return asking.why(self, model, where, arguments)
+
+    def contract(
+        self,
+        kind: str,
+        unique_id: str,
+        arguments: Mapping[str, Any],
+        settings: Mapping[str, Any],
+        timestamp_type: str,
+    ) -> list[dict[str, str]]:
+        """The failing rows of a contract test; none where the contract holds. Never raises."""
+        from lineage_post.bridge import contracts
+
+        return contracts.rows(self, kind, unique_id, arguments, settings, timestamp_type)
 
     def _begin(self, settings: Mapping[str, Any], work: Callable[[Load, Any], None]) -> Load:
         load = Load(strict=settings.get("strict") is True)
@@ -91,7 +122,7 @@ class Bridge(dict[str, Any]):
         if load.error is not None or load.warehouse is None:
             return
         try:
-            load.warehouse.execute(sql, parameter)
+            run_statement(load, sql, parameter)
         except Exception as error:
             self._failed(load, error)
 
@@ -99,7 +130,7 @@ class Bridge(dict[str, Any]):
         """Commits a load, or reports what went wrong with it."""
         try:
             if load.warehouse is not None and load.error is None:
-                load.warehouse.commit()
+                commit(load)
                 if load.summary:
                     tell(load.summary)
         except Exception as error:
@@ -128,6 +159,7 @@ class Bridge(dict[str, Any]):
 
     def before_node(self, unique_id: str) -> None:
         """A node is about to be built."""
+        self.started.add(unique_id)
         self.existence.look(unique_id, self.adapter)
 
     def inject_last_exposures(self) -> None:

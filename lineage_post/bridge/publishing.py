@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -17,17 +17,22 @@ from lineage_post.bridge.say import dbt_flags, describe, detail, tell, warn
 from lineage_post.bridge.tracing import LiveTracer
 from lineage_post.bridge.warehouse import Warehouse
 from lineage_post.errors import LineageError
+from lineage_post.history.claims import OWN_PRODUCERS
 from lineage_post.options import Options, options_from_mapping
 from lineage_post.publish import files
+from lineage_post.publish.claims import About, read_about
 from lineage_post.publish.load import batches
-from lineage_post.publish.prior import new_rows, removed_rows
+from lineage_post.publish.prior import Prior, new_rows, purged_rows, removed_rows
 from lineage_post.publish.rows import rows_of
 from lineage_post.publish.run import Run
-from lineage_post.publish.tables import Rows
-from lineage_post.vocabulary import ExposureMode
+from lineage_post.publish.tables import NodeRow, RefreshRow, Rows
+from lineage_post.vocabulary import ExposureMode, Status
 
 if TYPE_CHECKING:
     from lineage_post.bridge.bridge import Bridge
+
+#: What files may say of a node. Only a parse that lacks a node, or a purge, takes it out.
+LOADABLE = frozenset(s.value for s in Status) - {Status.REMOVED.value, Status.PURGED.value}
 
 
 def publish(
@@ -55,27 +60,91 @@ def publish(
             raise
         warn(f"exposures not renewed: {describe(error)}")
     rows = rows_of(lineage, run, exclude_packages=options.exclude_packages)
-    added = _prepare(load, rows, options, bridge=bridge, run=run)
+    added = _prepare(load, rows, options, _left(bridge, run))
     load.summary = _summary(added, lineage.nodes, time.perf_counter() - started)
 
 
 def load_files(
     bridge: Bridge, load: Load, directory: str | None, options: Options, timestamp_type: str
 ) -> None:
-    """Fills ``load`` with what the files of ``lineage-post build`` add."""
+    """Fills ``load`` with what the files of ``lineage-post build``, or of an import, add."""
     folder = Path(directory) if directory else bridge.target_path / files.DIRECTORY
+    about = read_about(folder)
     rows = files.read_rows(folder)
-    now = datetime.now(timezone.utc).replace(tzinfo=None)
+    now = _now()
     rows = replace(
         rows,
         refreshes=tuple(replace(r, recorded_at=r.recorded_at or now) for r in rows.refreshes),
     )
+    _require_own(folder, about, rows)
     load.warehouse = Warehouse(bridge.adapter, bridge.manifest, timestamp_type)
-    added = _prepare(load, rows, options)
+    added = _prepare(load, rows, options, _retired(about, rows, now))
+    retired = sum(r.status == Status.PURGED.value for r in added.refreshes)
     load.summary = (
-        f"loaded {len(added.refreshes)} refreshes, {len(added.edges)} edges and "
+        f"loaded {len(added.refreshes) - retired} refreshes, {len(added.edges)} edges and "
         f"{len(added.columns)} columns; the others were there."
+        + (f" {retired} earlier claims of {about.producer} retired." if about and retired else "")
     )
+
+
+def purge(
+    bridge: Bridge,
+    load: Load,
+    producer: str,
+    node: str | None,
+    options: Options,
+    timestamp_type: str,
+) -> None:
+    """Fills ``load`` with what retires the claims of one producer, of one node or of all."""
+    load.warehouse = Warehouse(bridge.adapter, bridge.manifest, timestamp_type)
+    load.warehouse.require_tables()
+    claimed = load.warehouse.prior(Rows()).claimed_by(producer)
+    nodes = [n for n in claimed if node in (None, n)]
+    if not nodes:
+        raise LineageError(
+            f"{producer} claims nothing" + (f" of {node}" if node else ""),
+            hint="The view lineage_claims lists who claims what",
+        )
+    rows = purged_rows(nodes, producer, _run_id(), _now())
+    _fill(load, Rows(refreshes=rows), options)
+    load.summary = f"retired what {producer} claimed of {len(nodes)} nodes; history keeps it."
+
+
+def _require_own(folder: Path, about: About | None, rows: Rows) -> None:
+    """Nobody speaks for another: an import has the rows of its producer, our build has ours."""
+    speakers = {r.producer for r in rows.refreshes}
+    strangers = speakers - ({about.producer} if about else OWN_PRODUCERS)
+    if strangers or any(r.status not in LOADABLE for r in rows.refreshes):
+        whose = about.producer if about else "lineage-post build"
+        raise LineageError(
+            f"{folder} is of {whose} and has rows that are not"
+            + (f": of {', '.join(sorted(strangers))}" if strangers else ""),
+            hint="Write it anew with lineage-post import or lineage-post build",
+        )
+
+
+def _retired(
+    about: About | None, rows: Rows, now: datetime
+) -> Callable[[Prior], tuple[RefreshRow, ...]]:
+    """What a complete import retires: its producer's claims on nodes that it no longer names."""
+
+    def retired(prior: Prior) -> tuple[RefreshRow, ...]:
+        if about is None or not about.is_complete:
+            return ()
+        gone = {*prior.claimed_by(about.producer)} - {r.node for r in rows.refreshes}
+        return purged_rows(gone, about.producer, _run_id(), now)
+
+    return retired
+
+
+def _run_id() -> str:
+    from dbt_common.invocation import get_invocation_id
+
+    return str(get_invocation_id())
+
+
+def _now() -> datetime:
+    return datetime.now(timezone.utc).replace(tzinfo=None)
 
 
 def inject_last_exposures(bridge: Bridge) -> None:
@@ -113,20 +182,25 @@ def _prepare(
     load: Load,
     rows: Rows,
     options: Options,
-    *,
-    bridge: Bridge | None = None,
-    run: Run | None = None,
+    withdrawn: Callable[[Prior], tuple[RefreshRow, ...]],
 ) -> Rows:
+    """Fills ``load`` with what is new of the rows, and what they withdraw; returns that."""
     warehouse = load.warehouse
     assert warehouse is not None
     warehouse.require_tables()
     prior = warehouse.prior(rows)
     added = new_rows(rows, prior)
-    if bridge is not None and run is not None:
-        gone = removed_rows(
-            prior, run, _all_nodes(bridge.manifest), _packages(bridge.manifest), _latest(run)
-        )
-        added = replace(added, refreshes=added.refreshes + gone)
+    added = replace(added, refreshes=added.refreshes + withdrawn(prior))
+    _fill(load, added, options)
+    return added
+
+
+def _fill(load: Load, added: Rows, options: Options) -> None:
+    warehouse = load.warehouse
+    assert warehouse is not None
+    # Only this table has had columns added since the first release.
+    columns = {"lineage_nodes": warehouse.columns("lineage_nodes", NodeRow)} if added.nodes else {}
+    load.keys = frozenset((r.run_id, r.node, r.producer) for r in added.refreshes)
     warehouse.begin()
     load.batches = [
         StatementBatch(
@@ -135,9 +209,16 @@ def _prepare(
             batch.source,
             batch.parameter,
         )
-        for batch in batches(added, warehouse.literals, most_bytes=options.batch_bytes)
+        for batch in batches(
+            added, warehouse.literals, most_bytes=options.batch_bytes, columns=columns
+        )
     ]
-    return added
+
+
+def _left(bridge: Bridge, run: Run) -> Callable[[Prior], tuple[RefreshRow, ...]]:
+    """The nodes that have left the project by this run."""
+    nodes, packages = _all_nodes(bridge.manifest), _packages(bridge.manifest)
+    return lambda prior: removed_rows(prior, run, nodes, packages, _latest(run))
 
 
 def _expose(bridge: Bridge, tracer: LiveTracer, options: Options) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from itertools import islice
 from typing import Any
@@ -10,8 +11,8 @@ from typing import Any
 from lineage_post.artifacts import CatalogTable
 from lineage_post.errors import LineageError
 from lineage_post.publish.load import Literals
-from lineage_post.publish.prior import CURRENT, WITHDRAWN, Prior, PriorRefresh
-from lineage_post.publish.tables import TABLES, Rows
+from lineage_post.publish.prior import CURRENT, PURGED, REMOVED, Prior, PriorRefresh
+from lineage_post.publish.tables import TABLES, Row, Rows, columns_of
 
 _PRIOR_COLUMNS = (
     "node",
@@ -23,6 +24,10 @@ _PRIOR_COLUMNS = (
     "fingerprint",
     "last_known_fingerprint",
     "state",
+)
+#: Here each statement stands as soon as it has run.
+WITHOUT_TRANSACTIONS = frozenset(
+    {"athena", "bigquery", "clickhouse", "databricks", "glue", "hive", "impala", "spark", "trino"}
 )
 #: Values in one IN list.
 _MOST_VALUES = 500
@@ -103,17 +108,32 @@ class Warehouse:
         return found
 
     def _last_refreshes(self) -> Iterator[PriorRefresh]:
-        columns = ", ".join(_PRIOR_COLUMNS)
-        statuses = ", ".join(self.literals.text(s) for s in sorted(CURRENT | WITHDRAWN))
+        """Of each node and producer the last refresh that stands, or that took the node out."""
+        columns = ", ".join(f"refreshes.{c}" for c in _PRIOR_COLUMNS)
+        statuses = ", ".join(map(self.literals.text, sorted(CURRENT | {REMOVED})))
         for row in self.query(
-            f"select {columns} from ("
-            f"select {columns}, row_number() over ("
-            "partition by node, producer order by refreshed_at desc, run_id desc) as age"
-            f" from {self.relations['lineage_refreshes']} where status in ({statuses})"
+            f"select {', '.join(_PRIOR_COLUMNS)} from ("
+            f"select {columns}, row_number() over (partition by refreshes.node, refreshes.producer"
+            " order by refreshes.refreshed_at desc, refreshes.run_id desc) as age"
+            f" from {self._not_purged()}"
+            f" and refreshes.status in ({statuses})"
             ") as ordered where age = 1"
         ):
             values = dict(zip(_PRIOR_COLUMNS, row, strict=True))
             yield PriorRefresh(**{**values, "refreshed_at": _naive(values["refreshed_at"])})
+
+    def _not_purged(self) -> str:
+        """The refreshes that were recorded since their producer's claims on the node were retired,
+        as the rest of a statement after ``from``, open for further conditions."""
+        table = self.relations["lineage_refreshes"]
+        return (
+            f"{table} as refreshes left join (select node, producer,"
+            f" max(coalesce(recorded_at, refreshed_at)) as purged_at from {table}"
+            f" where status = {self.literals.text(PURGED)} group by node, producer) as purges"
+            " on refreshes.node = purges.node and refreshes.producer = purges.producer where"
+            " (purges.purged_at is null"
+            " or coalesce(refreshes.recorded_at, refreshes.refreshed_at) > purges.purged_at)"
+        )
 
     def _committed_fingerprints(self, asked: Collection[str]) -> set[str]:
         return {row[0] for row in self._matching("lineage_refreshes", "fingerprint", asked)}
@@ -124,10 +144,27 @@ class Warehouse:
         found = self._matching("lineage_nodes", key, versions, "definition_version")
         return {(row[0], row[1]) for row in found}
 
+    def recorded_keys(self, run_ids: Collection[str]) -> set[tuple[str, str, str]]:
+        """The keys (run_id, node, producer) of the refreshes of these runs that stand."""
+        return set(self._keys(run_ids))
+
     def _keys(self, run_ids: Collection[str]) -> Iterator[tuple[str, str, str]]:
-        key = "run_id, node, producer"
-        for row in self._matching("lineage_refreshes", key, run_ids, "run_id"):
-            yield row[0], row[1], row[2]
+        """The keys of the refreshes of these runs that are there: a retired one can come again."""
+        for chunk in _chunks(sorted(run_ids), _MOST_VALUES):
+            listed = ", ".join(map(self.literals.text, chunk))
+            for row in self.query(
+                "select distinct refreshes.run_id, refreshes.node, refreshes.producer"
+                f" from {self._not_purged()} and refreshes.run_id in ({listed})"
+            ):
+                yield row[0], row[1], row[2]
+
+    def columns(self, table: str, row_class: type[Row]) -> tuple[str, ...]:
+        """The columns of a base table that a load can fill: a table that was made by an earlier
+        version lacks what came since, until dbt builds the package's models again."""
+        there = {
+            c.name.lower() for c in self.adapter.get_columns_in_relation(self.relations[table])
+        }
+        return tuple(column for column in columns_of(row_class) if column in there)
 
     def _matching(
         self,
@@ -178,6 +215,24 @@ class Warehouse:
     def rollback(self) -> None:
         """Rolls back, where a transaction is open."""
         self.adapter.connections.rollback_if_open()
+
+    @property
+    def has_transactions(self) -> bool:
+        """Whether what was not committed is gone after a failure."""
+        return self.adapter.type() not in WITHOUT_TRANSACTIONS
+
+    def reopen(self) -> None:
+        """After a failure: back to a connection that works, with nothing open."""
+        connections = self.adapter.connections
+        connection = connections.get_if_exists()
+        if connection is None or self.adapter.type() == "duckdb":
+            # To close an in-memory database would be to lose it.
+            self.rollback()
+            return
+        # It may not take a rollback any more; then it is thrown away.
+        with suppress(Exception):
+            connections.release()
+        connections.set_connection_name(connection.name)
 
 
 def columns_in_warehouse(adapter: Any, nodes: Iterable[Any]) -> dict[str, CatalogTable]:

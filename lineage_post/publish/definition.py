@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from lineage_post.artifacts import Node
-from lineage_post.publish.tables import NodeRow, values_of
+from lineage_post.publish.tables import NodeRow, columns_of
 
 #: How a strategy writes into an incremental model; ``append`` is the one name that is not a verb.
 _STRATEGIES = {
@@ -34,9 +35,36 @@ def canonical(value: Any) -> str:
     return _ENCODER.encode(value)
 
 
-def node_row(unique_id: str, node: Node | None, compiled_code: str | None = None) -> NodeRow:
-    """The row of a node; ``node`` is None for an external relation, which no node stands for."""
-    row = NodeRow(
+#: The longest SQL that is stored: warehouses limit a statement, and single models reach megabytes.
+MOST_SQL = 100_000
+
+
+def node_row(unique_id: str, node: Node | None, *, queries: bool = True) -> NodeRow:
+    """The row of a node; ``node`` is None for an external relation, which no node stands for.
+
+    Its SQL is in it unless ``queries`` is false.
+    """
+    row = _described(unique_id, node)
+    code = node.compiled_code if node else None
+    renamed_from = _renamed_from(node)
+    version = _version((node.raw_code or node.checksum) if node else None, code, row, renamed_from)
+    return replace(
+        row,
+        definition_version=version,
+        query=_storable_sql(code) if queries else None,
+        renamed_from=renamed_from,
+    )
+
+
+def claimed_row(unique_id: str, node: Node | None, query: str | None, *, queries: bool) -> NodeRow:
+    """The row of a node as a producer has seen it: made by a statement, not by its definition."""
+    row = _described(unique_id, node)
+    version = _version(None, query, row, None)
+    return replace(row, definition_version=version, query=_storable_sql(query) if queries else None)
+
+
+def _described(unique_id: str, node: Node | None) -> NodeRow:
+    return NodeRow(
         node=unique_id,
         definition_version="",
         resource_type=node.resource_type if node else unique_id.split(".", 1)[0],
@@ -47,8 +75,23 @@ def node_row(unique_id: str, node: Node | None, compiled_code: str | None = None
         tags=canonical(sorted(node.tags) if node else []),
         access=node.access if node else None,
         group_name=node.group if node else None,
+        native=canonical(dict(node.native)) if node and node.native else None,
     )
-    return replace(row, definition_version=_version(node, compiled_code, row))
+
+
+def _renamed_from(node: Node | None) -> str | None:
+    """The node of ``meta: lineage: renamed_from``; a bare name is one of the node's own kind."""
+    settings = node.meta.get("lineage") if node else None
+    name = settings.get("renamed_from") if isinstance(settings, Mapping) else None
+    if node is None or not isinstance(name, str) or not name:
+        return None
+    return name if "." in name else f"{node.resource_type}.{node.package_name}.{name}"
+
+
+def _storable_sql(code: str | None) -> str | None:
+    if code is None or len(code) <= MOST_SQL:
+        return code
+    return f"{code[:MOST_SQL]}\n-- cut: {MOST_SQL} of {len(code)} characters"
 
 
 def _relation(unique_id: str, node: Node | None) -> str | None:
@@ -57,12 +100,18 @@ def _relation(unique_id: str, node: Node | None) -> str | None:
     return str(node.relation) if node.relation else None
 
 
-def _version(node: Node | None, compiled_code: str | None, row: NodeRow) -> str:
+#: The columns that a definition version has been made of from the first release on.
+_VERSIONED = tuple(c for c in columns_of(NodeRow) if c not in ("query", "renamed_from", "native"))
+
+
+def _version(raw: str | None, compiled: str | None, row: NodeRow, renamed_from: str | None) -> str:
     """Checksums of the raw SQL, the compiled SQL and the row, joined by dots; ``-`` for none."""
-    raw = (node.raw_code or node.checksum) if node else None
-    compiled = compiled_code or (node.compiled_code if node else None)
-    parts = (raw, compiled, canonical(values_of(row)))
-    return ".".join(_checksum(part) if part else "-" for part in parts)
+    said = [getattr(row, column) for column in _VERSIONED]
+    if renamed_from is not None:
+        said.append(renamed_from)
+    if row.native is not None:
+        said.append(row.native)
+    return ".".join(_checksum(part) if part else "-" for part in (raw, compiled, canonical(said)))
 
 
 def _checksum(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import MISSING, fields
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,11 @@ _TIMES = frozenset({"refreshed_at", "recorded_at"})
 
 def write_rows(rows: Rows, target_path: Path) -> Path:
     """Writes a file for each table under ``target/lineage_post/rows``, and returns that folder."""
-    directory = target_path / DIRECTORY
+    return write_rows_to(rows, target_path / DIRECTORY)
+
+
+def write_rows_to(rows: Rows, directory: Path) -> Path:
+    """Writes a file for each table into a folder, and returns it."""
     directory.mkdir(parents=True, exist_ok=True)
     for table, _, table_rows in rows.tables():
         text = "".join(_line(row) + "\n" for row in table_rows)
@@ -44,9 +49,14 @@ def read_rows(directory: Path) -> Rows:
 
 def _rows(path: Path, row_class: type[Row]) -> Iterator[Row]:
     names = columns_of(row_class)
-    for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
+    later = {f.name: f.default for f in fields(row_class) if f.default is not MISSING}
+    # Not splitlines: JSON leaves separators such as U+2028 in a text as they are.
+    for number, line in enumerate(path.read_text("utf-8").rstrip("\n").split("\n"), start=1):
+        if not line and number == 1:
+            return
         try:
-            values = json.loads(line)
+            # A column that came with a later version is not in the files of an earlier one.
+            values = {**later, **json.loads(line)}
             yield row_class(**{name: _value(name, values[name]) for name in names})
         except (KeyError, TypeError, ValueError) as error:
             raise ArtifactError(

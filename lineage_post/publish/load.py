@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -92,29 +92,39 @@ class Literals:
         """``(1, 'a', null)``."""
         return "(" + ", ".join(map(self.literal, values)) + ")"
 
-    def of_row(self, row: Row) -> str:
-        """The values of a row, in the order of its table's columns."""
-        return self.row(values_of(row))
-
     def _boolean(self, value: bool) -> str:
         if self.adapter_type in BIT_ADAPTERS:
             return str(int(value))
         return "true" if value else "false"
 
 
-def batches(rows: Rows, literals: Literals, *, most_bytes: int) -> Iterator[Batch]:
-    """The batches of a load, in the order to run them. A row over the limit stands alone."""
+def batches(
+    rows: Rows,
+    literals: Literals,
+    *,
+    most_bytes: int,
+    columns: Mapping[str, tuple[str, ...]] | None = None,
+) -> Iterator[Batch]:
+    """The batches of a load, in the order to run them. A row over the limit stands alone.
+
+    ``columns`` are those of a table that has not all of them.
+    """
     most_bytes = min(most_bytes, MOST_BYTES.get(literals.adapter_type, most_bytes))
     most_rows = MOST_ROWS.get(literals.adapter_type, 100_000)
     as_json = literals.adapter_type == "duckdb"
     for table, row_class, table_rows in rows.tables():
-        columns = columns_of(row_class)
-        rendered = map(_object if as_json else literals.of_row, table_rows)
+        names = (columns or {}).get(table) or columns_of(row_class)
+        count = len(names) if names != columns_of(row_class) else None
+        rendered = (
+            (_object(row, names) for row in table_rows)
+            if as_json
+            else (literals.row(values_of(row)[:count]) for row in table_rows)
+        )
         for chunk in _chunks(rendered, most_bytes, most_rows):
             if as_json:
-                yield Batch(table, columns, _unnested(row_class), len(chunk), _array(chunk))
+                yield Batch(table, names, _unnested(names), len(chunk), _array(chunk))
             else:
-                yield Batch(table, columns, "values\n" + ",\n".join(chunk), len(chunk))
+                yield Batch(table, names, "values\n" + ",\n".join(chunk), len(chunk))
 
 
 def _chunks(rendered: Iterable[str], most_bytes: int, most_rows: int) -> Iterator[list[str]]:
@@ -131,14 +141,15 @@ def _chunks(rendered: Iterable[str], most_bytes: int, most_rows: int) -> Iterato
         yield chunk
 
 
-def _unnested(row_class: type[Row]) -> str:
+def _unnested(columns: Sequence[str]) -> str:
     """DuckDB takes a JSON array in a parameter ten times as fast as it parses a list of values."""
-    shape = json.dumps([{column: type_of(column).upper() for column in columns_of(row_class)}])
+    shape = json.dumps([{column: type_of(column).upper() for column in columns}])
     return f"select unnest(from_json(?, '{shape}'), recursive := true)"
 
 
-def _object(row: Row) -> str:
-    values = zip(columns_of(type(row)), map(_plain, values_of(row)), strict=True)
+def _object(row: Row, columns: Sequence[str]) -> str:
+    # What came with a later version stands last: of an older table's columns none comes after it.
+    values = zip(columns, map(_plain, values_of(row)), strict=False)
     return _ENCODER.encode(dict(values))
 
 

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from lineage_post.publish.rows import OWN_PACKAGE, inputs_json
+from lineage_post.publish.rows import OWN_PACKAGE, inputs_json, versions_in
 from lineage_post.publish.run import Run
 from lineage_post.publish.tables import RefreshRow, Rows
 from lineage_post.vocabulary import State, Status
 
 #: Refreshes that can become current, and those that take a node out.
 CURRENT = frozenset({Status.SUCCESS.value, Status.DERIVED.value, Status.PLANNED.value})
-WITHDRAWN = frozenset({Status.REMOVED.value, Status.PURGED.value})
+REMOVED, PURGED = Status.REMOVED.value, Status.PURGED.value
 
 
 @dataclass(frozen=True, slots=True)
 class PriorRefresh:
-    """The last refresh of a node and producer that is current or took the node out."""
+    """The last refresh of a node and producer that stands or took the node out.
+
+    One of claims that were retired after it was recorded does not stand.
+    """
 
     node: str
     producer: str
@@ -67,9 +69,17 @@ class Prior:
         """The node's last refresh of one producer."""
         return self._by_producer.get((node, producer))
 
+    def claimed_by(self, producer: str) -> list[str]:
+        """The nodes of which a producer's claims stand, sorted."""
+        return sorted(
+            node
+            for (node, name), refresh in self._by_producer.items()
+            if name == producer and refresh.status != REMOVED
+        )
+
     def current_nodes(self) -> list[str]:
         """Nodes that have not been taken out, sorted."""
-        return sorted(n for n, last in self._last.items() if last.status not in WITHDRAWN)
+        return sorted(n for n, last in self._last.items() if last.status != REMOVED)
 
 
 def new_rows(rows: Rows, prior: Prior) -> Rows:
@@ -105,16 +115,20 @@ def _completed(
 def _versioned(refresh: RefreshRow, prior: Prior, built: Mapping[str, str]) -> str | None:
     if refresh.inputs is None:
         return None
-    versions: dict[str, tuple[str | None, str]] = {}
-    for entry in json.loads(refresh.inputs):
-        node, version = entry["node"], entry["version"]
-        if version is None and entry["kind"] == "refresh":
-            # A node reads itself as it stood before.
-            last = prior.last(node)
-            before = last.run_id if last and last.status in CURRENT else None
-            version = before if node == refresh.node else built.get(node, before)
-        versions[node] = (version, entry["kind"])
-    return inputs_json(versions)
+    return inputs_json(
+        replace(entry, version=_refresh_of(entry.node, refresh.node, prior, built))
+        if entry.version is None and entry.kind == "refresh"
+        else entry
+        for entry in versions_in(refresh.inputs)
+    )
+
+
+def _refresh_of(node: str, reader: str, prior: Prior, built: Mapping[str, str]) -> str | None:
+    """The run of the refresh of an input that a reader has read."""
+    last = prior.last(node)
+    before = last.run_id if last and last.status in CURRENT else None
+    # A node reads itself as it stood before.
+    return before if node == reader else built.get(node, before)
 
 
 def removed_rows(
@@ -126,7 +140,22 @@ def removed_rows(
     packages it was made of: what other projects recorded in the same tables is not ours to judge.
     """
     gone = [n for n in prior.current_nodes() if n not in known and _package(n) in packages]
-    return tuple(_removed(node, run, at) for node in gone)
+    return tuple(
+        replace(
+            _withdrawn(node, run.producer.value, run.run_id, Status.REMOVED, at),
+            recorded_at=run.recorded_at,
+            git_revision=run.git_revision,
+            trace_id=run.trace_id,
+        )
+        for node in gone
+    )
+
+
+def purged_rows(
+    nodes: Collection[str], producer: str, run_id: str, at: datetime
+) -> tuple[RefreshRow, ...]:
+    """A ``purged`` refresh of each node: what the producer said of it until ``at`` is retired."""
+    return tuple(_withdrawn(n, producer, run_id, Status.PURGED, at) for n in sorted(nodes))
 
 
 def _package(unique_id: str) -> str:
@@ -135,17 +164,17 @@ def _package(unique_id: str) -> str:
     return "" if kind == "external" or package == OWN_PACKAGE else package
 
 
-def _removed(node: str, run: Run, at: datetime) -> RefreshRow:
+def _withdrawn(node: str, producer: str, run_id: str, status: Status, at: datetime) -> RefreshRow:
     return RefreshRow(
         node=node,
-        run_id=run.run_id,
-        producer=run.producer.value,
+        run_id=run_id,
+        producer=producer,
         refreshed_at=at,
-        recorded_at=run.recorded_at,
-        status=Status.REMOVED.value,
+        recorded_at=at,
+        status=status.value,
         operation=None,
         definition_version=None,
-        git_revision=run.git_revision,
+        git_revision=None,
         build_mode=None,
         fingerprint=None,
         last_known_fingerprint=None,
@@ -153,5 +182,5 @@ def _removed(node: str, run: Run, at: datetime) -> RefreshRow:
         reason=None,
         inputs=None,
         column_derivations=None,
-        trace_id=run.trace_id,
+        trace_id=None,
     )

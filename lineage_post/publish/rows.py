@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,6 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from lineage_post.artifacts import Node
+from lineage_post.history.claims import InputVersion
 from lineage_post.publish.definition import canonical, node_row, operation_of
 from lineage_post.publish.exposures import GENERATED_PATH
 from lineage_post.publish.run import BUILT_TYPES, Build, Run
@@ -105,7 +107,12 @@ class _Builder:
                 yield unique_id
 
     def node(self, unique_id: str) -> NodeRow:
-        return node_row(unique_id, self.lineage.project.nodes.get(unique_id))
+        options = self.lineage.options
+        return node_row(
+            unique_id,
+            self.lineage.project.nodes.get(unique_id),
+            queries=options.expressions and options.queries,
+        )
 
     def refresh(self, build: Build) -> RefreshRow:
         node = self.lineage.project.nodes.get(build.unique_id)
@@ -140,9 +147,18 @@ class _Builder:
         """The inputs without versions, which only the warehouse knows; see ``prior``."""
         reader = self.lineage.project.nodes.get(build.unique_id)
         read = filter(self._is_input, inputs_of(self.lineage, build.unique_id))
-        return inputs_json(
-            {n: (None, "deferred" if self._is_deferred(n, reader) else "refresh") for n in read}
-        )
+        return inputs_json(version for n in read for version in self._versions(n, reader))
+
+    def _versions(self, unique_id: str, reader: Node | None) -> Iterator[InputVersion]:
+        if self._is_deferred(unique_id, reader):
+            yield InputVersion(unique_id, None, "deferred")
+            return
+        node = self.lineage.project.nodes.get(unique_id)
+        observed = self.run.input_versions.get(unique_id, ())
+        # What no run builds has no refresh of its own to tell its versions apart.
+        if not observed or (node is not None and node.resource_type in BUILT_TYPES):
+            yield InputVersion(unique_id, None, "refresh")
+        yield from observed
 
     def _is_deferred(self, unique_id: str, reader: Node | None) -> bool:
         """Whether the reader's SQL has the name of the other environment, and not its own."""
@@ -157,10 +173,26 @@ class _Builder:
         return node is None or node.resource_type in (BUILT_TYPES | {"source"} | _CONSUMERS)
 
 
-def inputs_json(inputs: Mapping[str, tuple[str | None, str]]) -> str:
-    """``inputs`` of a refresh from node -> (version, kind)."""
-    found = [{"node": n, "version": v, "kind": k} for n, (v, k) in sorted(inputs.items())]
-    return canonical(found)
+def inputs_json(inputs: Iterable[InputVersion]) -> str:
+    """``inputs`` of a refresh: a JSON array of ``node``, ``version``, ``kind`` and other facts."""
+    found = sorted(inputs, key=lambda i: (i.node, i.kind, i.version or ""))
+    return canonical(
+        [{**i.facts, "node": i.node, "version": i.version, "kind": i.kind} for i in found]
+    )
+
+
+def versions_in(inputs: str) -> list[InputVersion]:
+    """The inputs that such an array lists."""
+    named = ("node", "version", "kind")
+    return [
+        InputVersion(
+            entry["node"],
+            entry.get("version"),
+            entry.get("kind") or "observed",
+            {key: value for key, value in entry.items() if key not in named},
+        )
+        for entry in json.loads(inputs)
+    ]
 
 
 def edge_row(fingerprint: str, edge: Edge) -> EdgeRow:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 
 from lineage_post.artifacts import Project, RunResults
+from lineage_post.history.claims import InputVersion
 from lineage_post.vocabulary import Producer, Status
 
 #: Resource types that a run builds; every other node is recorded with its readers.
@@ -38,7 +39,10 @@ class Build:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One invocation and the nodes it built; ``recorded_at`` None: when the rows are loaded."""
+    """One invocation and the nodes it built; ``recorded_at`` None: when the rows are loaded.
+
+    ``input_versions`` are the versions of inputs, by node, that were seen beside dbt's own runs.
+    """
 
     run_id: str
     builds: Mapping[str, Build]
@@ -46,6 +50,7 @@ class Run:
     recorded_at: datetime | None = None
     git_revision: str | None = None
     trace_id: str | None = None
+    input_versions: Mapping[str, tuple[InputVersion, ...]] = field(default_factory=dict)
 
 
 def status_of(dbt_status: str) -> Status | None:

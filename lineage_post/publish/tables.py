@@ -45,7 +45,11 @@ class ColumnRow:
 
 @dataclass(frozen=True, slots=True)
 class NodeRow:
-    """A row of ``lineage_nodes``: what one version of a definition says of a node."""
+    """A row of ``lineage_nodes``: what one version of a definition says of a node.
+
+    ``query`` is its compiled SQL, or the statement that a producer has seen; ``renamed_from`` the
+    node that it says it was before; ``native`` where the data of a source really are, as JSON.
+    """
 
     node: str
     definition_version: str
@@ -57,6 +61,9 @@ class NodeRow:
     tags: str
     access: str | None
     group_name: str | None
+    query: str | None = None
+    renamed_from: str | None = None
+    native: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

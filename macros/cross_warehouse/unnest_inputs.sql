@@ -1,4 +1,7 @@
-{#- A query with one row per node and input node, from the JSON array in `inputs`. -#}
+{#-
+    A query with one row per refresh and version of an input, from the JSON array in `inputs`: node,
+    producer, input_node, version and kind.
+-#}
 {% macro unnest_inputs(relation) %}
     {{ return(adapter.dispatch('unnest_inputs', 'lineage_post')(relation)) }}
 {% endmacro %}
@@ -7,7 +10,10 @@
 {% macro default__unnest_inputs(relation) %}
     select distinct
         readers.node,
-        inputs.node as input_node
+        readers.producer,
+        inputs.node as input_node,
+        cast(null as {{ dbt.type_string() }}) as version,
+        cast(null as {{ dbt.type_string() }}) as kind
     from {{ relation }} as readers
     inner join {{ relation }} as inputs
         on {{ dbt.position("'\"node\":\"' || inputs.node || '\"'", "readers.inputs") }} > 0
@@ -16,10 +22,14 @@
 {% macro duckdb__unnest_inputs(relation) %}
     select distinct
         node,
-        json_extract_string(input, '$.node') as input_node
+        producer,
+        json_extract_string(input, '$.node') as input_node,
+        json_extract_string(input, '$.version') as version,
+        json_extract_string(input, '$.kind') as kind
     from (
         select
             node,
+            producer,
             unnest(from_json(inputs, '["json"]')) as input
         from {{ relation }}
         where inputs is not null
@@ -29,7 +39,10 @@
 {% macro postgres__unnest_inputs(relation) %}
     select distinct
         refreshes.node,
-        input.value ->> 'node' as input_node
+        refreshes.producer,
+        input.value ->> 'node' as input_node,
+        input.value ->> 'version' as version,
+        input.value ->> 'kind' as kind
     from {{ relation }} as refreshes
     cross join lateral json_array_elements(cast(refreshes.inputs as json)) as input (value)
 {% endmacro %}
@@ -37,10 +50,14 @@
 {% macro redshift__unnest_inputs(relation) %}
     select distinct
         refreshes.node,
-        cast(input.node as varchar) as input_node
+        refreshes.producer,
+        cast(input.node as varchar) as input_node,
+        cast(input.version as varchar) as version,
+        cast(input.kind as varchar) as kind
     from (
         select
             node,
+            producer,
             json_parse(inputs) as inputs
         from {{ relation }}
         where inputs is not null
@@ -50,7 +67,10 @@
 {% macro snowflake__unnest_inputs(relation) %}
     select distinct
         refreshes.node,
-        cast(input.value:node as varchar) as input_node
+        refreshes.producer,
+        cast(input.value:node as varchar) as input_node,
+        cast(input.value:version as varchar) as version,
+        cast(input.value:kind as varchar) as kind
     from {{ relation }} as refreshes
     cross join lateral flatten(input => parse_json(refreshes.inputs)) as input
 {% endmacro %}
@@ -58,7 +78,10 @@
 {% macro bigquery__unnest_inputs(relation) %}
     select distinct
         refreshes.node,
-        json_value(input, '$.node') as input_node
+        refreshes.producer,
+        json_value(input, '$.node') as input_node,
+        json_value(input, '$.version') as version,
+        json_value(input, '$.kind') as kind
     from {{ relation }} as refreshes
     cross join unnest(json_query_array(refreshes.inputs)) as input
 {% endmacro %}
@@ -66,7 +89,10 @@
 {% macro spark__unnest_inputs(relation) %}
     select distinct
         refreshes.node,
-        input.node as input_node
+        refreshes.producer,
+        input.node as input_node,
+        input.version as version,
+        input.kind as kind
     from {{ relation }} as refreshes
     lateral view explode(
         from_json(refreshes.inputs, 'array<struct<node:string,version:string,kind:string>>')
@@ -76,7 +102,10 @@
 {% macro trino__unnest_inputs(relation) %}
     select distinct
         refreshes.node,
-        json_extract_scalar(input, '$.node') as input_node
+        refreshes.producer,
+        json_extract_scalar(input, '$.node') as input_node,
+        json_extract_scalar(input, '$.version') as version,
+        json_extract_scalar(input, '$.kind') as kind
     from {{ relation }} as refreshes
     cross join unnest(cast(json_parse(refreshes.inputs) as array(json))) as inputs (input)
 {% endmacro %}

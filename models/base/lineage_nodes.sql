@@ -16,4 +16,7 @@
     ('tags', dbt.type_string()),
     ('access', dbt.type_string()),
     ('group_name', dbt.type_string()),
+    ('query', dbt.type_string()),
+    ('renamed_from', dbt.type_string()),
+    ('native', dbt.type_string()),
 ]) }}

@@ -8,6 +8,7 @@ current_refreshes as (
     select
         node,
         fingerprint,
+        reason,
         {{ lineage_post.state_rank('state') }} as state_rank,
         {{ dbt.split_part('node', "'.'", 1) }} as resource_type
     from refreshes
@@ -20,6 +21,20 @@ nodes as (
         max(state_rank) as state_rank
     from current_refreshes
     group by resource_type, node
+),
+
+-- A statement that could not be parsed is a node's SQL, or a hook of it.
+unparsed as (
+    select
+        current_refreshes.resource_type,
+        count(distinct current_refreshes.node) as node_count
+    from current_refreshes
+    left join {{ lineage_post.all_rows(ref('lineage_columns')) }} as lineage_columns
+        on
+            current_refreshes.fingerprint = lineage_columns.fingerprint
+            and lineage_columns.reason = 'parse_error'
+    where current_refreshes.reason = 'parse_error' or lineage_columns.reason = 'parse_error'
+    group by current_refreshes.resource_type
 ),
 
 columns as (
@@ -63,9 +78,11 @@ final as (
         cast(coalesce(column_counts.all_count, 0) as {{ dbt.type_int() }}) as columns,
         cast(coalesce(column_counts.known_count, 0) as {{ dbt.type_int() }}) as columns_known,
         cast(coalesce(column_counts.partial_count, 0) as {{ dbt.type_int() }}) as columns_partial,
-        cast(coalesce(column_counts.unknown_count, 0) as {{ dbt.type_int() }}) as columns_unknown
+        cast(coalesce(column_counts.unknown_count, 0) as {{ dbt.type_int() }}) as columns_unknown,
+        cast(coalesce(unparsed.node_count, 0) as {{ dbt.type_int() }}) as nodes_unparsed
     from node_counts
     left join column_counts on node_counts.resource_type = column_counts.resource_type
+    left join unparsed on node_counts.resource_type = unparsed.resource_type
 )
 
 select * from final
