@@ -215,8 +215,11 @@ def _exposure_details(resource: Any) -> dict[str, Any]:
 
 def _test_details(resource: Any) -> dict[str, Any]:
     metadata = take(resource, "test_metadata") or {}
+    config = take(resource, "config") or {}
     return {
         "test": text(take(metadata, "name")),
+        "namespace": text(take(metadata, "namespace")),
+        **{key: text(_setting(config, key)) for key in ("severity", "error_if", "warn_if")},
         "kwargs": mapping(take(metadata, "kwargs")),
         "column": text(take(resource, "column_name")),
         "attached_node": text(take(resource, "attached_node")),

@@ -1,0 +1,4 @@
+select
+    id,
+    email
+from {{ ref('opaque') }}
