@@ -152,12 +152,20 @@ class Database:
 
     def clear(self) -> None:
         """Forget all versions and plans."""
-        for table in self.schema:
-            self.connection.execute(f"truncate {_store(table)}")
+        self._truncate()
         for plan in self._plans.values():
             if plan.startswith("execute "):
                 self.connection.execute(f"deallocate {plan.removeprefix('execute ')}")
         self._plans = {}
+
+    def _truncate(self) -> None:
+        """Raises QueryFailed where an earlier query has broken the database."""
+        try:
+            for table in self.schema:
+                self.connection.execute(f"truncate {_store(table)}")
+        except duckdb.Error as fault:
+            self.is_broken = True
+            raise QueryFailed(str(fault)) from fault
 
     def next_version(self, count: int = 1) -> int:
         """A number that no version has yet, the first of ``count`` such numbers in a row."""
@@ -168,8 +176,7 @@ class Database:
         """Forget old versions once there are many: scans read them all."""
         if self._loaded > MOST_LOADED:
             self._loaded = 0
-            for table in self.schema:
-                self.connection.execute(f"truncate {_store(table)}")
+            self._truncate()
 
     def load(self, table: str, versions: Mapping[int, Rows]) -> None:
         """Add versions of a table. Raises QueryFailed when a value does not fit its type."""
