@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
@@ -188,6 +188,10 @@ class Rules:
         """What a name in the warehouse's spelling is compared by."""
         return spelling.lower() if self.case is Case.IGNORED else spelling
 
+    def keys_of(self, spellings: Sequence[str]) -> list[str]:
+        """``key_of`` of each."""
+        return list(map(str.lower, spellings) if self.case is Case.IGNORED else spellings)
+
     def is_canonical(self, spelling: str) -> bool:
         """Whether an unquoted name could have this spelling."""
         if self.case is Case.LOWER:
@@ -201,6 +205,8 @@ class Rules:
 def rules_of(dialect: str | None) -> Rules:
     """The rules of a sqlglot dialect. Raises OptionError for a name that is none."""
     name = (dialect or "").lower()
+    if name == "ansi":
+        name = ""
     try:
         found = Dialect.get_or_raise(name or None)
     except ValueError as error:

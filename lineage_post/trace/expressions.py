@@ -124,8 +124,8 @@ def all_columns(t: Tracer, node: Any, f: Frame) -> int:
 
 @handles("Column")
 def column(t: Tracer, node: Any, f: Frame) -> int:
-    this = node.args["this"].__class__
-    if this is exp.Star:
+    this = node.args["this"]
+    if this.__class__ is exp.Star:
         return star(t, node, f)
     x = resolve(t, node, f)
     if t.step is not None:

@@ -186,7 +186,7 @@ def finished(
 def _final_names(t: Tracer, relation: Relation) -> tuple[Sequence[str], frozenset[int]]:
     """The names the engine stores, and the positions of those it would refuse as repeated."""
     names = relation.spellings
-    keys = [t.rules.key_of(name) for name in names]
+    keys = t.rules.keys_of(names)
     if len(set(keys)) == len(keys):
         return names, frozenset()
     if t.rules.renames_duplicates:

@@ -43,9 +43,9 @@ class Frame:
     """
 
     __slots__ = (
-        "_alias_positions", "_indexed", "alias_visible", "bindings", "by_key", "env",
-        "is_partial", "merged", "operands", "outer", "provenances", "rows", "rows_of",
-        "spellings", "steps", "unnamed", "windows",
+        "_alias_positions", "_has_folded", "_indexed", "_owned", "_owners", "alias_visible",
+        "bindings", "by_key", "env", "is_partial", "merged", "operands", "outer", "provenances",
+        "rows", "rows_of", "spellings", "steps", "unnamed", "windows",
     )  # fmt: skip
 
     def __init__(self, outer: Frame | None, env: Env) -> None:
@@ -59,6 +59,9 @@ class Frame:
         self.steps: list[AnyStep] = []
         self._alias_positions: dict[str, int] = {}
         self._indexed = 0
+        self._owners: dict[str, Relation | None] = {}
+        self._owned = 0
+        self._has_folded = False
         self.alias_visible = Visible.NO
         self.windows: Mapping[str, Any] = _NONE
         #: Lambda variables and such, innermost last; key -> provenance.
@@ -78,6 +81,26 @@ class Frame:
             positions.setdefault(rules.key_of(spellings[i]), i)
         self._indexed = len(spellings)
         return positions.get(key)
+
+    def owners(self) -> dict[str, Relation | None] | None:
+        """The relation that alone has a column of each key; None where several may have it.
+
+        Nothing at all where a name may be found in another case than it is spelled in.
+        """
+        if self._owned < len(self.operands):
+            owners = self._owners
+            for operand in self.operands[self._owned :]:
+                names = operand.relation.names
+                exact = names.exact
+                if exact is None:
+                    exact = names.build()
+                if names.folded is not None:
+                    self._has_folded = True
+                repeated = owners.keys() & exact.keys()
+                owners.update(dict.fromkeys(exact, operand.relation))
+                owners.update(dict.fromkeys(repeated))
+            self._owned = len(self.operands)
+        return None if self._has_folded else self._owners
 
     def add_output(self, spelling: str, provenance: int, step: AnyStep) -> None:
         """Appends an output column, which later items may refer to by its alias."""
@@ -100,6 +123,7 @@ class Frame:
         """Leaves only the first items in scope, as a semi join does."""
         del self.operands[count:]
         self.by_key = {}
+        self._owners, self._owned, self._has_folded = {}, 0, False
         for operand in self.operands:
             self.by_key.setdefault(operand.key, operand)
 

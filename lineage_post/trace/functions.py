@@ -16,7 +16,7 @@ from lineage_post.trace.paths import positional
 from lineage_post.trace.provenance import JOIN, aggregated, transformed
 from lineage_post.trace.resolve import unqualified
 from lineage_post.trace.result import Op
-from lineage_post.trace.scope import unresolved
+from lineage_post.trace.scope import find_operand, unresolved
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import OpKind
 
@@ -68,6 +68,8 @@ def named(t: Tracer, node: Any, name: str, f: Frame) -> int:
         return t.sources.masked(x) if plain in t.masking else x
     if plain in MASKING:
         return masking(t, node, f)
+    if plain == "values" and len(node.expressions) == 1:
+        return _inserted(t, node.expressions[0], f)
     if plain == "multiif":
         return multi_if(t, node, f)
     if plain == "identifier" and isinstance(node.expressions[0], exp.Literal):
@@ -84,6 +86,19 @@ def named(t: Tracer, node: Any, name: str, f: Frame) -> int:
         if not is_builtin(plain):
             x = t.sources.assumed(x)
     t.log.append((node, x))
+    return x
+
+
+def _inserted(t: Tracer, name: Any, f: Frame) -> int:
+    """MySQL's ``on duplicate key update a = values(b)``: b of the row to be inserted."""
+    operand = find_operand(t.rules.key_of("excluded"), f)
+    i = -1 if operand is None else operand.relation.position(t.key(_variable(name)))
+    if operand is None or i < 0:
+        return 0
+    step = operand.relation.steps[i]
+    x = operand.relation.at(i)
+    if step is not None:
+        t.log.append((step, x))
     return x
 
 

@@ -17,13 +17,15 @@ from lineage_post.trace.result import Trace, failed, fault_of
 from lineage_post.vocabulary import Reason
 
 Statement = Any
+#: ``replace into t select ...`` writes what an INSERT would.
+_REPLACE = re.compile(r"(?i)(?:(?<=;)|\A)(\s*)\breplace(?=\s+into\b)")
 _TOKEN = re.compile(r"<Token token_type: [^,]*, text: (.*?), line: [^>]*>")
 
 
 def parse(sql: str, rules: Rules) -> Trace | tuple[Sequence[Any], list[Statement]]:
     """The tokens and the statements of a script, or the Trace of a text that is none."""
     try:
-        tokens = rules.dialect.tokenize(sql)
+        tokens = _tokens(sql, rules)
         check(sql, tokens)
     except SqlglotError as error:
         return failed(Reason.PARSE_ERROR, _first_line(error))
@@ -35,6 +37,35 @@ def parse(sql: str, rules: Rules) -> Trace | tuple[Sequence[Any], list[Statement
     if not statements:
         return failed(Reason.PARSE_ERROR, "there is no statement in the text")
     return tokens, statements
+
+
+def _tokens(sql: str, rules: Rules) -> Sequence[Any]:
+    """The tokens, in words that sqlglot knows: some phrases say nothing of columns."""
+    if rules.family in ("mysql", "sqlite") and "replace" in sql.lower():
+        # as long as the word it stands for, so that places in the text stay
+        sql = _REPLACE.sub(r"\1insert ", sql)
+    tokens: Sequence[Any] = rules.dialect.tokenize(sql)
+    return _without_titles(tokens) if rules.name == "teradata" else tokens
+
+
+def _without_titles(tokens: Sequence[Any]) -> list[Any]:
+    """``hired (title 'Hire date')``: how a report heads the column."""
+    kept: list[Any] = []
+    i = 0
+    while i < len(tokens):
+        words = tokens[i : i + 4]
+        kinds = [word.token_type for word in words]
+        if (
+            len(words) == 4
+            and (kinds[0], kinds[2], kinds[3])
+            == (TokenType.L_PAREN, TokenType.STRING, TokenType.R_PAREN)
+            and words[1].text.upper() == "TITLE"
+        ):
+            i += 4
+            continue
+        kept.append(tokens[i])
+        i += 1
+    return kept
 
 
 def _statements(sql: str, tokens: Sequence[Any], rules: Rules) -> list[Statement]:

@@ -83,6 +83,9 @@ def field_of_name(t: Tracer, first: Any, path: Sequence[Any], f: Frame) -> int:
     key = t.key(first)
     name = ".".join([first.name, *(part.name for part in path)])
     last = t.spell(path[-1])
+    if last.lower() in ("nextval", "currval"):
+        t.step = None
+        return 0  # a sequence
     if key == "_metadata" and t.rules.family == "spark":
         t.step = None
         return 0  # the file a row was read from

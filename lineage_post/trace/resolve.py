@@ -16,7 +16,7 @@ from lineage_post.trace.frame import Frame, Operand
 from lineage_post.trace.opens import OpenTable
 from lineage_post.trace.paths import beyond, field_of_name, numbered, read_fields, resolve_path
 from lineage_post.trace.relation import Relation, Step
-from lineage_post.trace.schema_index import AMBIGUOUS
+from lineage_post.trace.schema_index import ABSENT, AMBIGUOUS
 from lineage_post.trace.scope import PSEUDO_COLUMNS, find_operand, row_of, unresolved
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import Reason
@@ -25,13 +25,14 @@ from lineage_post.vocabulary import Reason
 def resolve(t: Tracer, node: Any, f: Frame) -> int:
     """The provenance of an ``exp.Column``."""
     a = node.args
+    this = a["this"]
     table = a.get("table")
-    if a["this"].__class__ is not exp.Identifier:
-        return numbered(t, a["this"], table, f)
+    if this.__class__ is not exp.Identifier:
+        return numbered(t, this, table, f)
     if table is None:
-        return unqualified(t, a["this"], f)
+        return unqualified(t, this, f)
     if a.get("db") is None:
-        return _qualified(t, table, a["this"], f)
+        return _qualified(t, table, this, f)
     parts = [a[part] for part in ("catalog", "db", "table") if a.get(part) is not None]
     return resolve_path(t, [*parts, a["this"]], f)
 
@@ -57,32 +58,36 @@ def unqualified(t: Tracer, identifier: Any, f: Frame) -> int:
             merged = g.merged[key]
             t.step = merged.step
             return merged.provenance
-        found: Relation | None = None
-        position = 0
-        for _, relation, _ in g.operands:
-            names = relation.names
-            exact = names.exact
-            i = (names.build() if exact is None else exact).get(key)
-            if i is None:
-                if names.folded is None:
-                    continue
-                i = names.position(key)
-            if i >= 0:
-                if found is not None:
-                    return _ambiguous(t, identifier, key, g)
-                found = relation
-                position = i
-            elif i == AMBIGUOUS:
+        owners = g.owners()
+        if owners is None or key in owners:
+            relation = owners[key] if owners is not None else None
+            i = AMBIGUOUS if relation is None else relation.names.exact[key]  # type: ignore[index]
+            if i < 0:
+                relation, i = _searched(key, g)
+            if i == AMBIGUOUS:
                 return _ambiguous(t, identifier, key, g)
-        if found is not None:
-            t.step = found.steps[position]
-            return found.provenances[position] or found.at(position)
+            if relation is not None:
+                t.step = relation.steps[i]
+                return relation.provenances[i] or relation.at(i)
         if g.alias_visible is Visible.AFTER_COLUMNS:
             alias = g.alias(key, t.rules)
             if alias is not None:
                 return _alias(t, g, alias, key)
         g = g.outer
     return _not_listed(t, identifier, key, f)
+
+
+def _searched(key: str, g: Frame) -> tuple[Relation | None, int]:
+    """The one item of FROM that has a column of that key, in whatever case, and its position."""
+    found: Relation | None = None
+    position = ABSENT
+    for operand in g.operands:
+        i = operand.relation.names.position(key)
+        if i == AMBIGUOUS or (i >= 0 and found is not None):
+            return None, AMBIGUOUS
+        if i >= 0:
+            found, position = operand.relation, i
+    return found, position
 
 
 def _named_expression(t: Tracer, cte: Cte, f: Frame) -> int:
@@ -171,10 +176,10 @@ def _qualified(t: Tracer, table: Any, identifier: Any, f: Frame) -> int:
     if operand is None:
         return field_of_name(t, table, [identifier], f)
     relation = operand.relation
-    i = relation.position(key)
+    i = relation.names.position(key)
     if i >= 0:
         t.step = relation.steps[i]
-        return relation.at(i)
+        return relation.provenances[i] or relation.at(i)
     if i == AMBIGUOUS:
         return _among_same_names(t, table_key, identifier, key, f)
     j = relation.position(table_key)

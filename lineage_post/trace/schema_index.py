@@ -36,12 +36,11 @@ class Names:
 
     def build(self) -> dict[str, int]:
         """The exact lookup; called once."""
-        key_of = self.rules.key_of
-        exact = _positions([key_of(spelling) for spelling in self.spellings])
+        exact = _positions(self.rules.keys_of(self.spellings))
         if self.rules.case is not Case.IGNORED and not all(
             map(self.rules.is_canonical, self.spellings)
         ):
-            self.folded = _positions([spelling.lower() for spelling in self.spellings])
+            self.folded = _positions(list(map(str.lower, self.spellings)))
         self.exact = exact
         return exact
 

@@ -16,6 +16,7 @@ from lineage_post.trace.scope import find_operand
 from lineage_post.trace.table_functions import (
     exploded,
     function_relation,
+    indexed,
     lateral_relation,
     name_of,
     object_unpivot,
@@ -111,6 +112,9 @@ def _relation_of_item(t: Tracer, node: Any, f: Frame) -> tuple[Relation, str, tu
         return function_relation(t, node.args["this"], f, node), "", ()
     if isinstance(node, exp.Pivot) and isinstance(node.args["this"], exp.AtIndex):
         return object_unpivot(t, node.args["this"], f), "", ()
+    if isinstance(node, exp.AtIndex):
+        relation = indexed(t, node, f)
+        return relation, t.rules.key_of(relation.spellings[0]), ()
     if isinstance(node, exp.Alias):
         return _relation_of_item(t, node.args["this"], f)
     label = node.sql(dialect=t.rules.dialect)[:80]
@@ -280,6 +284,8 @@ def values(t: Tracer, node: Any, f: Frame) -> Relation:
     arms: list[list[AnyStep]] = []
     for row in node.args["expressions"]:
         cells = row.args["expressions"] if isinstance(row, exp.Tuple) else [row]
+        if len(cells) == 1 and _is_row(cells[0]):
+            cells = cells[0].expressions
         for i, cell in enumerate(cells):
             x, step = cell_of(t, cell, f)
             if i == len(provenances):
@@ -291,6 +297,11 @@ def values(t: Tracer, node: Any, f: Frame) -> Relation:
     steps = [united(column) for column in arms]
     names = [f"{t.rules.values_prefix}{i + t.rules.values_base}" for i in range(len(provenances))]
     return Relation(t.rules, names, provenances, steps)
+
+
+def _is_row(node: Any) -> bool:
+    """MySQL's ``values row(1, 2)``."""
+    return isinstance(node, exp.Anonymous) and str(node.name).lower() == "row"
 
 
 def united(arms: list[AnyStep]) -> AnyStep:

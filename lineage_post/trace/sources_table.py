@@ -30,6 +30,9 @@ class Missing(NamedTuple):
     is_listed: bool = True
 
 
+#: The constructor of a NamedTuple without its Python frame, for those made by the hundred.
+_new = tuple.__new__
+
 AnySource = ColumnRef | Variant | Missing
 
 
@@ -49,11 +52,12 @@ class Sources:
 
     def add(self, relation: str, column: str) -> int:
         """The IDENTITY bit of a column that is used for the first time."""
-        i = len(self.table)
+        table = self.table
+        i = len(table)
         if i >= CAPACITY:
             raise TooComplex(f"the statement reads more than {CAPACITY} columns")
-        self.table.append(ColumnRef(relation, column, None))
-        return 1 << (i * KINDS)
+        table.append(_new(ColumnRef, (relation, column, None)))
+        return 1 << i * KINDS
 
     def field(self, relation: str, column: str, field: str) -> int:
         """The IDENTITY bit of a field below a column."""

@@ -133,6 +133,11 @@ def function_relation(t: Tracer, function: Any, f: Frame, node: Any) -> Relation
         return generated
     if _is_flatten(t, name):
         return _explode(t, function, f, names)
+    if t.rules.name == "oracle" and name.lower() == "table" and function.expressions:
+        collection = function.expressions[0]
+        last = collection.expression if isinstance(collection, exp.Dot) else collection
+        if name_of(last).lower().startswith("odci"):
+            return _built_in(t, last, f, node, names, Columns(("COLUMN_VALUE",)))
     if name.lower() in _REMOTE and len(function.expressions) > 1:
         return _remote(t, function)
     if is_reader(name.lower()):
@@ -269,6 +274,20 @@ def _undeclared(t: Tracer, function: Any, f: Frame, names: list[str]) -> Relatio
         return Relation(t.rules, (), [], [], open_=open_)
     unknown = [t.sources.unknown(n, Reason.EXTERNAL, detail) for n in names]
     return Relation(t.rules, names, unknown, [None] * len(names))
+
+
+def indexed(t: Tracer, node: Any, f: Frame) -> Relation:
+    """Redshift's ``from t, t.items as i at n``: the elements of an array and their positions."""
+    item = node.args["this"]
+    is_named = isinstance(item, exp.Alias)
+    array = item.args["this"] if is_named else item
+    x, _ = array_of(t, array, f)
+    name = t.spell(item.args["alias"]) if is_named else str(array.name)
+    names = [name, t.spell(node.args["expression"])]
+    shape = t.expression_shape(array, f)
+    element = t.hooks.element_shape(t, shape) if shape is not None else None
+    shapes = {0: element} if element is not None else None
+    return Relation(t.rules, names, [x, 0], [None, None], shapes=shapes)
 
 
 def object_unpivot(t: Tracer, node: Any, f: Frame) -> Relation:
