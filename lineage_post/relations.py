@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from lineage_post.artifacts import Node, Project, RelationName
 from lineage_post.artifacts.names import parse_relation_name
+from lineage_post.artifacts.native import without_credentials
 
 #: Relations dbt makes for a moment while it builds a node; they stand for that node (case IN-07).
 _TEMPORARY = re.compile(r"__dbt_(?:tmp|new|backup|old|temp)\w*$", re.IGNORECASE)
@@ -69,8 +70,11 @@ class Relations:
 
 
 def external_id(parts: Sequence[str]) -> str:
-    """The id of a relation no node is: ``external.<database>.<schema>.<identifier>``."""
-    return ".".join(("external", *parts))
+    """The id of a relation no node is: ``external.<database>.<schema>.<identifier>``.
+
+    SQL may read a file by its address: what gives access to it stays out of the id.
+    """
+    return ".".join(("external", *map(without_credentials, parts)))
 
 
 def external_name(parts: Sequence[str]) -> RelationName:

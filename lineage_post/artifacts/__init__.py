@@ -10,6 +10,7 @@ from lineage_post.artifacts.manifest import (
 from lineage_post.artifacts.model import (
     CatalogTable,
     DeclaredColumn,
+    Hook,
     InlinedCte,
     Node,
     NodeResult,
@@ -24,6 +25,7 @@ from lineage_post.artifacts.stitch import stitch
 __all__ = [
     "CatalogTable",
     "DeclaredColumn",
+    "Hook",
     "InlinedCte",
     "Node",
     "NodeResult",

@@ -12,6 +12,7 @@ from typing import Any
 
 from lineage_post.artifacts.access import mapping, read_json, slashed, take, text
 from lineage_post.artifacts.decoration import EXPOSURES_PATH
+from lineage_post.artifacts.hooks import writing_macros
 from lineage_post.artifacts.model import Node, Project
 from lineage_post.artifacts.nodes import NodeReader
 from lineage_post.errors import ArtifactError
@@ -73,6 +74,7 @@ def _project(manifest: Any) -> Project:
         quoting={k: v for k, v in _quoting(metadata).items() if isinstance(v, bool)},
         macro_paths=_macro_paths(manifest),
         external_packages=_external_packages(nodes, name),
+        writing_macros=writing_macros(manifest),
     )
 
 

@@ -48,13 +48,25 @@ class InlinedCte:
 
 
 @dataclass(frozen=True, slots=True)
+class Hook:
+    """A statement that runs before or after a node is built; ``kind`` is ``pre-hook`` or
+    ``post-hook``, or of an operation ``on-run-start`` or ``on-run-end``. ``code`` is its SQL, None
+    where Jinja in it was not rendered. Hooks that move no data are not kept."""
+
+    kind: str
+    raw_code: str
+    code: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Node:
     """A dbt resource. Paths use ``/``; ``config`` holds known settings only, never credentials.
 
     ``details`` has what only this resource type has: of an exposure ``type``, ``maturity`` and
     ``email``; of a test ``test``, ``kwargs``, ``column`` and ``attached_node``; of a source
-    ``source_name``, ``loader`` and ``external``; of a model ``constraints``; of a unit test and of
-    what the semantic layer has: see consumer_details.
+    ``source_name``, ``loader`` and ``freshness``; of a model ``constraints`` and ``grants``; of a
+    unit test and of what the semantic layer has: see consumer_details. ``native`` is where the data
+    of a source or seed really are: see native.
     """
 
     unique_id: str
@@ -89,6 +101,8 @@ class Node:
     macros: tuple[str, ...] = ()
     root_path: str | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
+    hooks: tuple[Hook, ...] = ()
+    native: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_ephemeral(self) -> bool:
@@ -117,6 +131,8 @@ class Project:
     macro_paths: Mapping[str, str] = field(default_factory=dict)
     #: Packages whose nodes another project owns (injected, or from an upstream manifest).
     external_packages: frozenset[str] = frozenset()
+    #: Bare names of macros whose SQL writes to relations.
+    writing_macros: frozenset[str] = frozenset()
 
     def with_compiled(self, codes: Mapping[str, str]) -> Project:
         """The project with the compiled SQL of ``codes`` (by unique_id) put in."""

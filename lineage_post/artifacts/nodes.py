@@ -8,8 +8,15 @@ from typing import Any
 from lineage_post.artifacts.access import mapping, slashed, take, text, texts
 from lineage_post.artifacts.consumer_details import CONSUMER_DETAILS, constraint_details
 from lineage_post.artifacts.decoration import ADDED_KEY, META_KEY, own_text
+from lineage_post.artifacts.hooks import hooks_of
 from lineage_post.artifacts.model import DeclaredColumn, InlinedCte, Node, RelationName
 from lineage_post.artifacts.names import stored_name
+from lineage_post.artifacts.native import (
+    freshness_of,
+    native_of_file,
+    native_of_source,
+    without_credentials,
+)
 
 #: The settings that are kept. Named one by one, so that nothing a user puts into a config by
 #: mistake (a token in a custom key) travels any further.
@@ -95,6 +102,8 @@ class NodeReader:
             macros=texts(take(depends_on, "macros")),
             root_path=text(take(resource, "root_path")),
             details=_details(resource, kind),
+            hooks=hooks_of(resource, config, kind),
+            native=_native(resource, kind, meta, config),
         )
 
     def _relation(
@@ -138,8 +147,10 @@ def _setting(config: Any, key: str) -> Any:
 
 
 def _config(config: Any) -> dict[str, Any]:
-    found = ((key, _plain(_setting(config, key))) for key in CONFIG_KEYS)
-    return {key: value for key, value in found if value is not None and value not in ({}, [])}
+    found = {key: _plain(_setting(config, key)) for key in CONFIG_KEYS}
+    if isinstance(found["location"], str):
+        found["location"] = without_credentials(found["location"])
+    return {k: value for k, value in found.items() if value is not None and value not in ({}, [])}
 
 
 def _plain(value: Any) -> Any:
@@ -230,11 +241,15 @@ def _source_details(resource: Any) -> dict[str, Any]:
     return {
         "source_name": text(take(resource, "source_name")),
         "loader": text(take(resource, "loader")),
-        "external": _external(take(resource, "external")),
+        "freshness": freshness_of(resource),
     }
 
 
-def _external(external: Any) -> dict[str, str]:
-    location = text(take(external, "location")) if external else None
-    # A query string may hold an access signature.
-    return {"location": location.split("?", 1)[0]} if location else {}
+def _native(resource: Any, kind: str, meta: dict[str, Any], config: Any) -> dict[str, Any]:
+    if kind == "source":
+        above = mapping(take(resource, "source_meta"))
+        return native_of_source(resource, {**above, **meta})
+    if kind == "seed":
+        return native_of_file(slashed(take(resource, "original_file_path", "path")))
+    location = _setting(config, "location") if kind == "model" else None
+    return native_of_file(location) if isinstance(location, str) else {}

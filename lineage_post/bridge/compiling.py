@@ -11,6 +11,7 @@ from typing import Any
 from lineage_post.artifacts import Node, Project
 from lineage_post.artifacts.nodes import NodeReader
 from lineage_post.bridge.say import describe, detail
+from lineage_post.lineage.hooks import writing_hooks
 
 
 class InProcessCompiler:
@@ -35,16 +36,30 @@ class InProcessCompiler:
                 )
         return replace(project, nodes=nodes)
 
-    def _compile(self, unique_id: str) -> Node | None:
+    def render_hooks(self, project: Project) -> Project:
+        """The project with the SQL of the hooks that write to relations."""
+        nodes = dict(project.nodes)
+        for node, hook in writing_hooks(project):
+            if hook.code is None:
+                found = self._compile(node.unique_id, hook.raw_code)
+                done = replace(hook, code=found and found.compiled_code)
+                own = nodes[node.unique_id]
+                hooks = tuple(done if h == hook else h for h in own.hooks)
+                nodes[node.unique_id] = replace(own, hooks=hooks)
+        return replace(project, nodes=nodes)
+
+    def _compile(self, unique_id: str, raw_code: str | None = None) -> Node | None:
+        """The node compiled; with ``raw_code`` that text in its place, as one of its hooks is."""
         from dbt.compilation import Compiler
 
         node = self.manifest.nodes.get(unique_id)
-        if node is None or getattr(node, "language", "sql") != "sql":
+        if node is None or (raw_code is None and getattr(node, "language", "sql") != "sql"):
             return None
+        fresh = _uncompiled(node)
+        if raw_code is not None:
+            fresh.raw_code, fresh.language = raw_code, "sql"
         try:
-            done = Compiler(self.config).compile_node(
-                _uncompiled(node), self.manifest, {}, write=False
-            )
+            done = Compiler(self.config).compile_node(fresh, self.manifest, {}, write=False)
         except Exception as error:
             detail(f"{unique_id} could not be compiled: {describe(error)}")
             return None

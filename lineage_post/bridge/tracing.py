@@ -14,6 +14,7 @@ from lineage_post.artifacts import CatalogTable, Project, project_from_manifest,
 from lineage_post.bridge.compiling import InProcessCompiler
 from lineage_post.bridge.say import describe, detail
 from lineage_post.bridge.warehouse import Warehouse, columns_in_warehouse
+from lineage_post.lineage.hooks import writers_to
 from lineage_post.publish.run import Run
 from lineage_post.vocabulary import ExposureMode, Status
 
@@ -50,10 +51,10 @@ class LiveTracer:
         is_sample = any(b.status is Status.SAMPLE for b in run.builds.values())
         built = {n for n, build in run.builds.items() if build.status in _TRACED}
         compiler = InProcessCompiler(self.manifest, self.adapter.config, plain=is_sample)
-        wanted = self._with_ephemerals(built)
+        wanted = self._with_ephemerals(built | set(writers_to(self.project, built)))
         self.project = self.project.with_compiled({} if is_sample else codes)
         missing = [n for n in sorted(wanted) if is_sample or not self._code(n)]
-        self.project = compiler.compile(self.project, missing)
+        self.project = compiler.render_hooks(compiler.compile(self.project, missing))
         # A seed is known by its file, whether or not the run built it.
         unseen = self._inputs(wanted) - built - self.headers.keys()
         self.catalog.update(self._as_recorded(self._columns(unseen, wanted)))
@@ -69,7 +70,7 @@ class LiveTracer:
             wanted |= self._ancestors(unique_id)
         compiler = InProcessCompiler(self.manifest, self.adapter.config, plain=False)
         missing = [n for n in sorted(wanted) if not self._code(n)]
-        self.project = compiler.compile(self.project, missing)
+        self.project = compiler.render_hooks(compiler.compile(self.project, missing))
         leaves = {n for n in wanted if self._type(n) == "source"} | self._not_sql(wanted)
         self.catalog.update(self._columns(leaves - self.catalog.keys(), wanted))
         return self._trace(wanted)

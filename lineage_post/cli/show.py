@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 from rich.table import Table
 
@@ -11,6 +13,7 @@ from lineage_post.cli.places import Places, place_options
 from lineage_post.cli.targets import target_of
 from lineage_post.cli.tree import grouped
 from lineage_post.cli.walk import Walk, named
+from lineage_post.lineage import Lineage
 from lineage_post.lineage.project import node_to_dict
 from lineage_post.publish import json
 from lineage_post.vocabulary import EdgeType
@@ -71,13 +74,16 @@ def _show_node(loaded: Loaded, node: str, output: str) -> None:
         console.say_json(
             {
                 "metadata": json.metadata_of(lineage.project, loaded.options),
-                "node": node_to_dict(traced),
+                "node": {**node_to_dict(traced), "native": _native(lineage, node)},
             }
         )
         return
     name = console.marked(wording.node_name(lineage, node))
     detail = console.marked(traced.detail or "")
     console.say(f"[node]{name}[/] {wording.state(traced.state, traced.reason)} [quiet]{detail}[/]")
+    native = _native(lineage, node)
+    if native:
+        console.say(f"[quiet]{console.marked(wording.native(native))}[/]")
     table = Table(box=None, pad_edge=False, header_style="quiet")
     for heading in ("column", "type", "state", "comes from"):
         table.add_column(heading)
@@ -102,3 +108,8 @@ def _show_node(loaded: Loaded, node: str, output: str) -> None:
     rows = list(lineage.graph.edges_into(node, None))
     if rows:
         console.say(f"[quiet]rows decided by:[/] {named(lineage, rows)}")
+
+
+def _native(lineage: Lineage, unique_id: str) -> dict[str, Any] | None:
+    node = lineage.project.nodes.get(unique_id)
+    return dict(node.native) if node is not None and node.native else None

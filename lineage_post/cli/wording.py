@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from lineage_post.cli.console import marked
 from lineage_post.lineage import ColumnLineage, Edge, Lineage
@@ -75,3 +76,17 @@ def _style(subtype: Subtype) -> str:
 
 def _words(subtype: Subtype) -> str:
     return subtype.value.lower().replace("_", " ")
+
+
+def native(hop: Mapping[str, Any]) -> str:
+    """Where the data of a source are: ``glob s3://lake/*.parquet, by airbyte, virtual, ...``."""
+    kind = str(hop["kind"]).replace("_", " ")
+    said = [f"{kind} {hop['location']}"]
+    said += [f"by {hop['loader']}"] if hop.get("loader") else []
+    said += [str(hop["served"])] if hop.get("served") else []
+    freshness = hop.get("freshness") or {}
+    if freshness.get("loaded_at_field"):
+        said.append(f"loaded at {freshness['loaded_at_field']}")
+    said += [f"{key[:-6]} after {freshness[key]}" for key in ("warn_after", "error_after")
+             if freshness.get(key)]  # fmt: skip
+    return ", ".join(said)

@@ -54,6 +54,20 @@ class Places:
                 return Where(node.path, blank.count("\n", 0, found.start()) + 1)
         return Where(node.path, None)
 
+    def in_hook(self, owner: Node, sql: str, name: str) -> Where:
+        """Where a hook's statement has a name: in its node's file, in YAML, or in the project."""
+        head = sql.strip().split("\n", 1)[0].strip()
+        patch = (owner.patch_path or "").rpartition("://")[2]
+        for path in dict.fromkeys((owner.path, patch, "dbt_project.yml")):
+            text = self._text(owner.package_name, path) or (
+                owner.raw_code if path == owner.path else ""
+            )
+            start = text.find(head) if head else -1
+            if start >= 0:
+                found = re.compile(rf"(?i)(?<![\w$]){re.escape(name)}(?![\w$])").search(text, start)
+                return Where(path, text.count("\n", 0, found.start() if found else start) + 1)
+        return Where(owner.path, None)
+
     def of_node(self, node: Node, column: str) -> Where:
         """Where a node that SQL does not build speaks of a column."""
         tree = self._resource(node, node.path)
@@ -72,6 +86,23 @@ class Places:
         path = (owner.patch_path or "").rpartition("://")[2] or path
         tree = self._resource(owner, path)
         return Where(path, _line(_search(tree, [*use.keys, use.column]) or tree))
+
+    def of_test(self, test: Node) -> Where:
+        """Where a generic test is declared: at a column, or among the tests of the node itself."""
+        attached = self._project.nodes.get(str(test.details.get("attached_node")))
+        if attached is None:
+            return Where(test.path, None)
+        tree = self._resource(attached, test.path, test.package_name)
+        owner = tree
+        if test.details.get("column"):
+            named = _items(_value(tree, "columns"))
+            owner = next((c for c in named if _is_named(c, str(test.details["column"]))), tree)
+        listed = [*_items(_value(owner, "data_tests")), *_items(_value(owner, "tests"))]
+        kind = str(test.details.get("test"))
+        alike = [item for item in listed if _search(item, [kind]) is not None]
+        named_so = [item for item in alike if test.name in {n.value for n in _below(item)}]
+        found = named_so or alike
+        return Where(test.path, _line(found[0] if found else owner or tree))
 
     def _of_config(self, owner: Node, use: Use) -> Where:
         key = re.escape(use.role)
@@ -176,6 +207,10 @@ def _owner(tree: Any, scalar: Any) -> Any:
             if found is not None:
                 return found
     return None
+
+
+def _is_named(column: Any, name: str) -> bool:
+    return (_scalar(_value(column, "name")) or "").casefold() == name.strip('"`').casefold()
 
 
 def _items(node: Any) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from lineage_post.graph import Column
 from lineage_post.impact.change import BREAKS, HOW, HOWS, BreaksOn, Dependent, How
 from lineage_post.impact.simulate import Retracer, Verdict
 from lineage_post.lineage import Edge, Lineage
+from lineage_post.lineage.hooks import is_of_hook, writing_hooks
 from lineage_post.vocabulary import Subtype
 
 BY_NAME = (BreaksOn.RENAME, BreaksOn.REMOVE)
@@ -29,6 +31,7 @@ class Entry:
     breaks: set[BreaksOn] = field(default_factory=set)
     expression: str | None = None
     use: Use | None = None
+    is_hook: bool = False
 
 
 class Walk:
@@ -136,7 +139,9 @@ class Walk:
         entry = self._entry((*target, None), self._kind(target[0]), column, path)
         entry.how |= {HOW[edge.subtype] for edge in edges}
         entry.breaks.add(BreaksOn.REMOVE)
-        if column in self.named and self._is_by_name(target, column):
+        entry.is_hook = entry.is_hook or any(map(is_of_hook, edges))
+        # A hook's statement is not the node's own SQL, and nearly always names what it moves.
+        if column in self.named and (entry.is_hook or self._is_by_name(target, column)):
             entry.breaks.add(BreaksOn.RENAME)
         computing = (e.expression for e in edges if e.subtype is not Subtype.IDENTITY)
         entry.expression = entry.expression or next((e for e in computing if e), None)
@@ -222,15 +227,26 @@ class Walk:
         return node.resource_type if node is not None else "external"
 
     def _where(self, places: Places, unique_id: str, column: str | None, entry: Entry) -> Where:
+        names = [name for name in (entry.uses[1], column) if name]
+        found = self._in_hook(places, names) if entry.is_hook else None
+        if found is not None:
+            return found
         node = self.lineage.project.nodes.get(unique_id)
         if node is None:
             return Where("", None)
         if entry.use is not None:
             return places.of_use(entry.use)
-        names = [name for name in (entry.uses[1], column) if name]
         if node.resource_type in ("exposure", "source"):
             return places.of_node(node, names[0] if names else node.name)
         return places.in_sql(node, *names)
+
+    def _in_hook(self, places: Places, names: list[str]) -> Where | None:
+        """The hook that has the name: in its node's SQL or YAML, or in dbt_project.yml."""
+        for owner, hook in writing_hooks(self.lineage.project):
+            for name in names:
+                if re.search(rf"(?i)(?<![\w$]){re.escape(name)}(?![\w$])", hook.raw_code):
+                    return places.in_hook(owner, hook.raw_code, name)
+        return None
 
 
 def display_name(lineage: Lineage, unique_id: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
@@ -13,6 +13,7 @@ import lineage_post
 from lineage_post.artifacts import CatalogTable, Project
 from lineage_post.cache import Cache, Record
 from lineage_post.lineage.assemble import assembled
+from lineage_post.lineage.hooks import with_hooks, writers_to
 from lineage_post.lineage.order import levels
 from lineage_post.lineage.pool import Workers
 from lineage_post.lineage.project import Lineage
@@ -102,7 +103,8 @@ class _Run:
                 self._round()
                 if not self._add_needs_found():
                     break
-        return assembled(self.project, self.options, self.relations, self.records, self.columns)
+        lineage = assembled(self.project, self.options, self.relations, self.records, self.columns)
+        return with_hooks(lineage, self.relations, self.columns, self.settings, self.names)
 
     def _needs(self, task: Task) -> set[str]:
         """The relations whose columns a node may see: its parents, itself, and those that an
@@ -198,11 +200,18 @@ def _cte_names(project: Project) -> list[tuple[tuple[str, ...], str]]:
 def _limited(project: Project, only: Collection[str] | None) -> Project:
     if only is None:
         return project
+    wanted = _with_ancestors(project, only)
+    # A hook writes to relations of other nodes, whose lineage is to be the same in a partial run.
+    wanted |= _with_ancestors(project, writers_to(project, wanted))
+    return replace(project, nodes={k: n for k, n in project.nodes.items() if k in wanted})
+
+
+def _with_ancestors(project: Project, unique_ids: Iterable[str]) -> set[str]:
     wanted: set[str] = set()
-    waiting = [unique_id for unique_id in only if unique_id in project.nodes]
+    waiting = [unique_id for unique_id in unique_ids if unique_id in project.nodes]
     while waiting:
         unique_id = waiting.pop()
         if unique_id not in wanted:
             wanted.add(unique_id)
             waiting.extend(p for p in project.nodes[unique_id].depends_on if p in project.nodes)
-    return replace(project, nodes={k: n for k, n in project.nodes.items() if k in wanted})
+    return wanted

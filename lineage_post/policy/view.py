@@ -41,6 +41,8 @@ class View:
 
 def view_of(lineage: Lineage, viewer: Viewer) -> View:
     """The lineage as ``viewer`` may see it. Raises SelectionError for a selector that is wrong."""
+    if not viewer.natives:
+        lineage = _without_natives(lineage)
     every = {*lineage.project.nodes, *lineage.nodes}
     if not viewer.is_limited:
         return View(lineage, viewer, {unique_id: unique_id for unique_id in every})
@@ -59,6 +61,14 @@ def view_of(lineage: Lineage, viewer: Viewer) -> View:
         telling=restriction.telling,
         warnings=tuple(dict.fromkeys(warnings)),
     )
+
+
+def _without_natives(lineage: Lineage) -> Lineage:
+    """The lineage without the raw addresses of sources."""
+    if not any(node.native for node in lineage.project.nodes.values()):
+        return lineage
+    nodes = {n: replace(node, native={}) for n, node in lineage.project.nodes.items()}
+    return replace(lineage, project=replace(lineage.project, nodes=nodes))
 
 
 def _picked(

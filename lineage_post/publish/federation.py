@@ -1,10 +1,12 @@
 """The graph around a focus as one document: what the server answers and tools draw.
 
-    {"nodes":   [{"id", "unique_id", "column", "relation", "kind", "materialized", "restricted"}],
+    {"nodes":   [{"id", "unique_id", "column", "relation", "kind", "materialized", "restricted",
+                  "native"}],
      "edges":   [{"source", "target", "transform", "ops", "masking", "certainty"}],
      "outputs": [id], "cycles": [{"nodes", "has_materialization_boundary", "classification"}],
      "truncated": null or {"nodes": how many were left out, "hops": whether more are beyond}}
 
+``native`` is where the data of a source really are, for viewers who may see it.
 A node is a column, or with ``column`` null the rows of a relation; a command stands between the
 columns it takes and those it gives.
 """
@@ -138,6 +140,7 @@ def _node(lineage: Lineage, column: Column) -> dict[str, Any]:
         "kind": "source" if is_source else "derived",
         "materialized": node is not None and is_materialized(node.resource_type, node.materialized),
         "restricted": is_restricted,
+        "native": dict(node.native) if node is not None and node.native else None,
     }
 
 
@@ -172,6 +175,7 @@ def _command(name: str, edge: Edge) -> dict[str, Any]:
         "kind": "command",
         "materialized": False,
         "restricted": False,
+        "native": None,
     }
 
 

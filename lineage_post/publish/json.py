@@ -61,6 +61,7 @@ def document(lineage: Lineage, options: Options, **more: Any) -> dict[str, Any]:
     for entry in content["nodes"]:
         node = nodes.get(entry["unique_id"])
         entry["checksum"] = node and node.checksum
+        entry["native"] = dict(node.native) if node and node.native else None
     return content
 
 

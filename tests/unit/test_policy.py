@@ -92,7 +92,7 @@ def test_code_is_shown_only_where_it_names_nothing_hidden(lineage: Lineage) -> N
 
 
 def test_a_viewer_without_limits_sees_the_lineage_itself(lineage: Lineage) -> None:
-    assert view_of(lineage, Viewer("owner")).lineage is lineage
+    assert view_of(lineage, Viewer("owner", natives=True)).lineage is lineage
 
 
 def test_the_same_policy_gives_the_same_ids(lineage: Lineage) -> None:
