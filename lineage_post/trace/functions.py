@@ -16,7 +16,7 @@ from lineage_post.trace.paths import positional
 from lineage_post.trace.provenance import JOIN, aggregated, transformed
 from lineage_post.trace.resolve import unqualified
 from lineage_post.trace.result import Op
-from lineage_post.trace.scope import find_operand, unresolved
+from lineage_post.trace.scope import find_operand, row_of, unresolved
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import OpKind
 
@@ -68,6 +68,10 @@ def named(t: Tracer, node: Any, name: str, f: Frame) -> int:
         return t.sources.masked(x) if plain in t.masking else x
     if plain in MASKING:
         return masking(t, node, f)
+    if plain == "table" and len(node.expressions) == 1:
+        return _whole_table(t, node.expressions[0])
+    if plain == "descriptor":
+        return 0  # names of columns, of whatever relation
     if plain == "values" and len(node.expressions) == 1:
         return _inserted(t, node.expressions[0], f)
     if plain == "multiif":
@@ -87,6 +91,14 @@ def named(t: Tracer, node: Any, name: str, f: Frame) -> int:
             x = t.sources.assumed(x)
     t.log.append((node, x))
     return x
+
+
+def _whole_table(t: Tracer, name: Any) -> int:
+    """``f(input => table(t))``: every column of t goes in."""
+    if not isinstance(name, exp.Column):
+        return 0
+    parts = [name.args[p] for p in ("catalog", "db", "table", "this") if name.args.get(p)]
+    return row_of(t, t.table(tuple(map(t.spell, parts))))
 
 
 def _inserted(t: Tracer, name: Any, f: Frame) -> int:

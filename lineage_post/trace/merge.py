@@ -20,9 +20,14 @@ def merged(t: Tracer, node: Any, env: Env) -> Relation:
     f = Frame(None, env)
     add_source(t, node.args["this"], f)
     add_source(t, node.args["using"], f)
-    if node.args.get("on") is not None:
+    on = node.args.get("on")
+    if isinstance(on, exp.Expr):
         start = len(t.log)
-        t.decide(f, node.args["on"], start, evaluate(t, node.args["on"], f), JOIN)
+        t.decide(f, on, start, evaluate(t, on, f), JOIN)
+    for key in node.args.get("using_cond") or ():
+        for operand in f.operands:
+            i = operand.relation.position(t.key(key))
+            t.decide(f, key, len(t.log), operand.relation.at(i) if i >= 0 else 0, JOIN)
     result = Assignments(t)
     whens = node.args.get("whens")
     for when in whens.expressions if whens is not None else ():

@@ -16,9 +16,9 @@ from lineage_post.trace.provenance import aggregated, transformed
 from lineage_post.trace.relation import AnyStep, Step
 from lineage_post.trace.resolve import resolve
 from lineage_post.trace.result import Op
-from lineage_post.trace.shapes import Struct
-from lineage_post.trace.star import Expansion, plain_relations, star_items
-from lineage_post.trace.table_functions import generated_relation
+from lineage_post.trace.shapes import Array, Struct
+from lineage_post.trace.star import Expansion, name_test, plain_relations, star_items
+from lineage_post.trace.table_functions import array_of, generated_relation
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import OpKind, Reason
 
@@ -32,6 +32,8 @@ def add_output(t: Tracer, item: Any, f: Frame, opens: list[Open]) -> None:
     if cls is exp.Alias:
         a = item.args
         node, alias = a["this"], a["alias"]
+        if node.__class__ is exp.Explode and _add_unnested_struct(t, node, f):
+            return
         if node.__class__ is exp.Column and node.args["this"].__class__ in _NAMES:
             x = resolve(t, node, f)
             f.add_output(t.spell(alias), x, t.step)
@@ -62,6 +64,8 @@ def add_output(t: Tracer, item: Any, f: Frame, opens: list[Open]) -> None:
         opens.append(OpenUnknown("untuple", Reason.UNSUPPORTED_SYNTAX, detail))
     elif cls is exp.QueryTransform:
         _add_script_output(t, item, f)
+    elif t.rules.name == "duckdb" and _add_of_duckdb(t, item, f, opens):
+        return
     elif cls is _APPLY:
         _add_applied(t, item, f, opens)
     elif t.rules.family == "spark" and _add_generated(t, item, f, opens, ()):
@@ -148,6 +152,56 @@ def _add_generated(
         f.add_output(name, x, step)
     if relation.open is not None:
         opens.append(relation.open)
+    return True
+
+
+def _add_of_duckdb(t: Tracer, item: Any, f: Frame, opens: list[Open]) -> bool:
+    """``* like 'a%'``, ``unnest(struct)``, ``#1``: what is more than an expression there."""
+    if isinstance(item, exp.PositionalColumn):
+        i = int(item.name) - 1
+        columns = [
+            column
+            for o in f.operands
+            for column in zip(o.relation.spellings, o.relation.all(), o.relation.steps)
+        ]
+        if 0 <= i < len(columns):
+            f.add_output(*columns[i])
+            return True
+        return False
+    if isinstance(item, exp.Explode):
+        return _add_unnested_struct(t, item, f)
+    test = name_test(item)
+    if test is None:
+        return False
+    pattern = item.args["this"] if isinstance(item, exp.Not) else item
+    star = pattern.args["this"]
+    qualifier = [star.args["table"]] if isinstance(star, exp.Column) else ()
+    items, found = star_items(t, exp.Star(), f, qualifier)
+    for column in items:
+        if test(column.spelling):
+            f.add_output(*column)
+    opens.extend(found)
+    return True
+
+
+def _add_unnested_struct(t: Tracer, node: Any, f: Frame) -> bool:
+    """``unnest(s)`` of a struct, and of a list of them if it is recursive: the fields."""
+    if t.rules.name != "duckdb":
+        return False
+    array = node.args["this"]
+    shape = t.expression_shape(array, f)
+    is_recursive = any(
+        isinstance(e, exp.PropertyEQ) and e.this.name.lower() == "recursive"
+        for e in node.expressions
+    )
+    if isinstance(shape, Array) and is_recursive:
+        array_of(t, array, f)
+        shape = t.hooks.element_shape(t, shape)
+    if not isinstance(shape, Struct):
+        return False
+    fields = shape.fields
+    for name, x, step in zip(fields.spellings, fields.all(), fields.steps):
+        f.add_output(name, x, step)
     return True
 
 

@@ -68,7 +68,7 @@ class Script:
     def note(self, node: Any, made: Written) -> None:
         """Takes in what a statement made or changed."""
         if isinstance(node, exp.Create) or (
-            isinstance(node, exp.Query) and node.args.get("into") is not None
+            isinstance(node, exp.Select) and node.args.get("into") is not None
         ):
             self._create(node, made)
         elif isinstance(node, exp.Declare):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from sqlglot import exp
@@ -242,6 +243,21 @@ def _regex(pattern: str) -> re.Pattern[str] | None:
         return None
 
 
+def name_test(item: Any) -> Callable[[str], bool] | None:
+    """``* not like 'a%'`` as a test of a name, or None where no star is compared."""
+    pattern = item.args.get("this") if isinstance(item, exp.Not) else item
+    if not isinstance(pattern, (exp.Like, exp.ILike, exp.Glob, exp.SimilarTo)):
+        return None
+    star = pattern.args["this"]
+    is_star = isinstance(star, exp.Star) or (
+        isinstance(star, exp.Column) and isinstance(star.this, exp.Star)
+    )
+    test = _lambda_test(pattern) if is_star else None
+    if test is None or not (pattern is not item or pattern.args.get("negate")):
+        return test
+    return lambda name: not test(name)
+
+
 def _lambda_test(body: Any) -> Callable[[str], bool] | None:
     """``x -> x like 'a%'`` as a test of a name, or None where it is not that simple."""
     if isinstance(body, exp.Not):
@@ -256,7 +272,10 @@ def _lambda_test(body: Any) -> Callable[[str], bool] | None:
         return lambda name: name == literal.name
     if isinstance(body, exp.NEQ):
         return lambda name: name != literal.name
-    if isinstance(body, exp.RegexpLike):
-        compiled = _regex(literal.name)
+    if isinstance(body, exp.Glob):
+        return lambda name: fnmatchcase(name, literal.name)
+    if isinstance(body, (exp.SimilarTo, exp.RegexpLike)):
+        is_whole = isinstance(body, exp.SimilarTo)
+        compiled = _regex(f"^(?:{literal.name})$" if is_whole else literal.name)
         return None if compiled is None else lambda name: compiled.search(name) is not None
     return None

@@ -81,7 +81,7 @@ def _nothing(t: Tracer) -> Relation:
 
 
 def _query(t: Tracer, node: Any, env: Env) -> Written:
-    into = node.args.get("into")
+    into = node.args.get("into") if isinstance(node, exp.Select) else None
     target = None if into is None else label_of(t, into.this)
     return Written(query(t, node, env, None), "select" if into is None else "select_into", target)
 

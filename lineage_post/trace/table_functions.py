@@ -124,6 +124,8 @@ def function_relation(t: Tracer, function: Any, f: Frame, node: Any) -> Relation
         return t.table(split_name(t.spell(exp.to_identifier(function.name))))
     names = _columns(t, alias)
     name = name_of(function)
+    if name.lower() == "query_table" and isinstance(function.expressions[0], exp.Literal):
+        return t.table(split_name(function.expressions[0].name))
     contract = t.commands.find(path + name)
     if contract is not None:
         relation = command_relation(t, function, contract, f)
