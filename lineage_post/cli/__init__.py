@@ -30,6 +30,7 @@ FINDINGS, WRONG_USE, INTERRUPTED = 1, 2, 130
         "diff": "lineage_post.cli.diff",
         "unused": "lineage_post.cli.unused",
         "cycles": "lineage_post.cli.cycles",
+        "check": "lineage_post.cli.check",
         "sql": "lineage_post.cli.sql",
         "exposures": "lineage_post.cli.exposures",
         "why": "lineage_post.cli.why",
