@@ -35,6 +35,9 @@ def data_test_uses(node: Node, project: Project) -> Iterator[Use]:
     if name is None or attached is None:
         return
     role = f"data test {name}"
+    if node.details.get("namespace") == "lineage_post":
+        yield from _contract_uses(node, attached, role, project)
+        return
     listed = [str(node.details["column"])] if node.details.get("column") else []
     own = {k: v for k, v in kwargs.items() if k not in _NO_COLUMNS and k != "field"}
     for column in dict.fromkeys([*listed, *words(_plain(own))]):
@@ -43,6 +46,21 @@ def data_test_uses(node: Node, project: Project) -> Iterator[Use]:
     to = _referred(str(kwargs.get("to") or ""), node, parents, project)
     for column in words(kwargs.get("field") or "") if to else ():
         yield Use(node.unique_id, "data_test", to or "", column, role, ("tests", str(name)))
+
+
+def _contract_uses(node: Node, attached: str, role: str, project: Project) -> Iterator[Use]:
+    """The column a contract of this package is on, and those it names as ``model.column``."""
+    keys = ("tests", str(node.details.get("test")))
+    if node.details.get("column"):
+        yield Use(node.unique_id, "data_test", attached, str(node.details["column"]), role, keys)
+    named = (node.details.get("kwargs") or {}).get("columns") or ()
+    for text in [named] if isinstance(named, str) else named:
+        head, _, column = str(text).rpartition(".")
+        for other in project.nodes.values() if "*" not in str(text) else ():
+            is_source = other.resource_type == "source"
+            own = f"{other.details.get('source_name')}.{other.name}" if is_source else other.name
+            if head in (own, other.unique_id) and other.resource_type != "test":
+                yield Use(node.unique_id, "data_test", other.unique_id, column, role, keys)
 
 
 def _referred(text: str, node: Node, parents: list[Node], project: Project) -> str | None:
