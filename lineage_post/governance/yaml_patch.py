@@ -92,7 +92,7 @@ class Patcher:
             margin = " " * node.start_mark.column
             width = _item_offset(node)
             lines = [line for item in new for line in self._item_lines(item, width)]
-            self._insert_lines(tree.last_index(node, self.text), [margin + x for x in lines])
+            self._insert_lines(tree.last_index(node, self.text), _indented(lines, margin))
 
     def _merge_value(self, node: Any, value: Any, patch: Any) -> None:
         is_empty = isinstance(node, yaml.ScalarNode) and value in (None, "")
@@ -141,7 +141,7 @@ class Patcher:
             return
         margin = " " * node.value[0][0].start_mark.column
         lines = self._key_lines(key, value)
-        self._insert_lines(self._place(node, key), [margin + line for line in lines])
+        self._insert_lines(self._place(node, key), _indented(lines, margin))
 
     def _place(self, node: Any, key: str) -> int:
         """Where a new key of a block mapping goes: behind its text, or at its end."""
@@ -156,7 +156,7 @@ class Patcher:
         if isinstance(value, list) and value and isinstance(value[0], Mapping):
             margin = " " * self._sequence_offset()
             lines = [line for item in value for line in self._item_lines(item, 2)]
-            return [f"{key}:", *(margin + line for line in lines)]
+            return [f"{key}:", *_indented(lines, margin)]
         if isinstance(value, Noted):
             return _text_lines(key, value)
         return [f"{_flow(key)}: {_flow(value)}"]
@@ -166,7 +166,7 @@ class Patcher:
         if not isinstance(item, Mapping):
             return ["-".ljust(width) + _flow(item)]
         lines = [line for key, value in item.items() for line in self._key_lines(key, value)]
-        return ["-".ljust(width) + lines[0], *(" " * width + line for line in lines[1:])]
+        return ["-".ljust(width) + lines[0], *_indented(lines[1:], " " * width)]
 
     def _sequence_offset(self) -> int:
         """How far lists stand right of their key in this file."""
@@ -208,6 +208,10 @@ def _flow(value: Any) -> str:
             plain, default_style='"', default_flow_style=True, sort_keys=False, width=10**9
         ).rstrip("\n")
     return text
+
+
+def _indented(lines: Sequence[str], margin: str) -> list[str]:
+    return [margin + line if line else line for line in lines]
 
 
 def _comment(value: Noted) -> str:
