@@ -28,7 +28,7 @@ def test_the_json_form_has_the_documented_keys() -> None:
     ]  # fmt: skip
     assert form["outputs"][0] == {
         "ordinal": 1, "name": "revenue", "state": "known", "reason": None,
-        "expression": "sum(o.amount)",
+        "detail": None, "expression": "sum(o.amount)", "steps": [],
     }  # fmt: skip
     assert form["edges"] == [
         {
