@@ -81,7 +81,9 @@ def _apart(manifest: Any) -> Any:
 def _uncompiled(node: Any) -> Any:
     fresh = copy.deepcopy(node)
     fresh.compiled, fresh.compiled_code = False, None
-    fresh.extra_ctes, fresh.extra_ctes_injected = [], False
+    # A seed has no CTEs: of it this is a property that cannot be set.
+    if not isinstance(getattr(type(fresh), "extra_ctes", None), property):
+        fresh.extra_ctes, fresh.extra_ctes_injected = [], False
     return fresh
 
 
