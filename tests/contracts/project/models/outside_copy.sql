@@ -1,0 +1,1 @@
+select * from {{ target.schema }}.outside
