@@ -105,7 +105,9 @@ _ALIAS_IN_HAVING = _ALIAS_IN_WHERE | {
     "mysql", "doris", "starrocks", "bigquery", "spark", "databricks", "hive", "redshift",
 }  # fmt: skip
 _NO_ALIAS_IN_GROUP = frozenset({"tsql", "fabric", "oracle", "trino", "presto", "athena"})
-_COLUMNS_IN_ORDER_EXPRESSIONS = frozenset({"postgres", "redshift", "tsql", "fabric", "oracle"})
+_COLUMNS_IN_ORDER_EXPRESSIONS = frozenset(
+    {"duckdb", "postgres", "redshift", "tsql", "fabric", "oracle"}
+)
 _IGNORED_CASE = frozenset({"mysql", "doris", "starrocks", "teradata", "fabric"})
 _STRUCT_DOT = frozenset(
     {

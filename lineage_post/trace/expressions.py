@@ -145,6 +145,20 @@ def star(t: Tracer, node: Any, f: Frame) -> int:
 
 @handles("Binary")
 def _operator(t: Tracer, node: Any, f: Frame) -> int:
+    args = node.args
+    right, left = args.get("expression"), args.get("this")
+    handler = HANDLERS.get(type(left)) or handler_of(type(left))
+    if handler is _operator or left is None or right is None:
+        return _chained(t, node, f)
+    x = (HANDLERS.get(type(right)) or handler_of(type(right)))(t, right, f) | handler(t, left, f)
+    if x:
+        x = transformed(x)
+        t.log.append((node, x))
+    return x
+
+
+def _chained(t: Tracer, node: Any, f: Frame) -> int:
+    """``a || b || c ...``: a chain of the same operators is logged once."""
     x = 0
     chain = []
     while True:

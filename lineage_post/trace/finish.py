@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lineage_post.trace.influences import influences, whole
 from lineage_post.trace.ops import IDENTITY_OP, Applied, Operations
-from lineage_post.trace.provenance import IDENTITY, SUBTYPES
+from lineage_post.trace.provenance import IDENTITY, KINDS, SUBTYPES
 from lineage_post.trace.relation import AnyStep, Arms, Relation, Rows, Step
 from lineage_post.trace.result import Op, Output, Trace, TraceEdge, Unknown
 from lineage_post.trace.sources import unique_names
@@ -16,6 +16,9 @@ from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import Certainty, Reason, State
 
 EXACT, ASSUMED = Certainty.EXACT, Certainty.ASSUMED
+_KNOWN = State.KNOWN
+#: The constructor of a NamedTuple without its Python frame: a trace makes hundreds.
+_new = tuple.__new__
 _IDENTITY_OPS: tuple[Op, ...] = (IDENTITY_OP,)
 _NO_OPS: tuple[Op, ...] = ()
 
@@ -32,6 +35,8 @@ class Finisher:
 
     def output(self, ordinal: int, name: str, x: int, step: AnyStep) -> Output:
         """An output column; its edges and unknowns are noted."""
+        if step is None and not x & (x - 1) and not self._sources.has_others:
+            return self._bare(ordinal, name, x)
         ways, missing = influences(self._sources, x)
         text = None
         behind: tuple[str, ...] = ()
@@ -41,7 +46,8 @@ class Finisher:
             applied = self._operations.of(step)
             if self._texts is not None:
                 text = self._texts.of(step)
-                behind = self._texts.behind(step)
+                if self._operations.has_links(step):
+                    behind = self._texts.behind(step)
                 is_of_arms = step.__class__ is Arms
         for ref, kind, is_masked, is_assumed, window in ways:
             shown, ops = text, _IDENTITY_OPS
@@ -51,21 +57,27 @@ class Finisher:
                 ops = _ops(applied, window)
                 if is_of_arms and self._texts is not None:
                     shown = self._texts.of(step, window)
-            self.edges.append(
-                TraceEdge(
-                    ref, name, ordinal, SUBTYPES[kind], is_masked,
-                    ASSUMED if is_assumed else EXACT, shown, ops,
-                )
-            )  # fmt: skip
+            certainty = ASSUMED if is_assumed else EXACT
+            row = (ref, name, ordinal, SUBTYPES[kind], is_masked, certainty, shown, ops)
+            self.edges.append(_new(TraceEdge, row))
         if not missing:
             return Output(ordinal, name, State.KNOWN, None, text, steps=behind)
         state, reason = self._state(name, missing, has_edges=bool(ways))
         return Output(ordinal, name, state, reason, text, None, missing[0].detail, behind)
 
+    def _bare(self, ordinal: int, name: str, x: int) -> Output:
+        """A bare reference, as most outputs of models are: one edge, or none for a constant."""
+        if x:
+            i, kind = divmod(x.bit_length() - 1, KINDS)
+            ops = _IDENTITY_OPS if kind == IDENTITY else _NO_OPS
+            row = (self._sources.table[i], name, ordinal, SUBTYPES[kind], False, EXACT, None, ops)
+            self.edges.append(_new(TraceEdge, row))
+        return _new(Output, (ordinal, name, _KNOWN, None, None, None, None, ()))
+
     def rows(self, relation: Relation) -> None:
         """The dataset-level edges and unknowns."""
         ways, missing = influences(self._sources, relation.rows)
-        steps = _predicates(relation.rows_of)
+        steps = _first_deciding(_predicates(relation.rows_of)) if ways else []
         operations, texts = self._operations, self._texts
         for ref, kind, is_masked, is_assumed, window in ways:
             text, ops = None, _NO_OPS
@@ -74,12 +86,9 @@ class Finisher:
                 text = None if texts is None else texts.of(step)
                 if step.end > step.start:
                     ops = _ops(operations.of(step), whole(window))
-            self.edges.append(
-                TraceEdge(
-                    ref, None, None, SUBTYPES[kind], is_masked,
-                    ASSUMED if is_assumed else EXACT, text, ops,
-                )
-            )  # fmt: skip
+            certainty = ASSUMED if is_assumed else EXACT
+            row = (ref, None, None, SUBTYPES[kind], is_masked, certainty, text, ops)
+            self.edges.append(_new(TraceEdge, row))
         for m in missing:
             if m.is_listed:
                 self.unknowns[Unknown(None, m.reason, m.detail)] = None
@@ -107,11 +116,7 @@ def _ops(applied: Sequence[Applied], window: int) -> tuple[Op, ...]:
         return ()
     if len(applied) == 1:
         return (applied[0][0],) if applied[0][1] & window else ()
-    found: list[Op] = []
-    for op, x in applied:
-        if x & window and op not in found:
-            found.append(op)
-    return tuple(found)
+    return tuple(dict.fromkeys([op for op, x in applied if x & window]))
 
 
 def _predicates(rows: Rows | None) -> list[Step]:
@@ -128,9 +133,21 @@ def _predicates(rows: Rows | None) -> list[Step]:
     return found
 
 
-def _deciding(steps: list[Step], window: int) -> Step | None:
+def _first_deciding(steps: list[Step]) -> list[tuple[int, Step]]:
+    """Each predicate with what it is the first one to decide by."""
+    found = []
+    others = -1
     for step in steps:
-        if step.provenance & window:
+        x = step.provenance & others
+        if x:
+            others ^= x
+            found.append((x, step))
+    return found
+
+
+def _deciding(steps: list[tuple[int, Step]], window: int) -> Step | None:
+    for x, step in steps:
+        if x & window:
             return step
     return None
 

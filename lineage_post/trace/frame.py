@@ -59,7 +59,7 @@ class Frame:
         self.steps: list[AnyStep] = []
         self._alias_positions: dict[str, int] = {}
         self._indexed = 0
-        self._owners: dict[str, Relation | None] = {}
+        self._owners: dict[str, Operand | None] = {}
         self._owned = 0
         self._has_folded = False
         self.alias_visible = Visible.NO
@@ -82,8 +82,8 @@ class Frame:
         self._indexed = len(spellings)
         return positions.get(key)
 
-    def owners(self) -> dict[str, Relation | None] | None:
-        """The relation that alone has a column of each key; None where several may have it.
+    def owners(self) -> dict[str, Operand | None] | None:
+        """The item of FROM that alone has a column of each key; None where several may have it.
 
         Nothing at all where a name may be found in another case than it is spelled in.
         """
@@ -97,7 +97,7 @@ class Frame:
                 if names.folded is not None:
                     self._has_folded = True
                 repeated = owners.keys() & exact.keys()
-                owners.update(dict.fromkeys(exact, operand.relation))
+                owners.update(dict.fromkeys(exact, operand))
                 owners.update(dict.fromkeys(repeated))
             self._owned = len(self.operands)
         return None if self._has_folded else self._owners

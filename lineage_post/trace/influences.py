@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from lineage_post.trace.provenance import AGGREGATION, KINDS, bits
 from lineage_post.trace.result import ColumnRef
 from lineage_post.trace.sources_table import Missing, Sources, Variant
@@ -21,19 +23,22 @@ def influences(sources: Sources, x: int) -> tuple[list[Influence], list[Missing]
     found: list[Influence] = []
     table = sources.table
     while x:
-        at = ((x & -x).bit_length() - 1) // KINDS * KINDS
-        kinds = (x >> at) & _ANY
+        i = ((x & -x).bit_length() - 1) // KINDS
+        at = i * KINDS
+        kinds = x >> at & _ANY
         x ^= kinds << at
-        ref: ColumnRef = table[at // KINDS]  # type: ignore[assignment]
-        value = kinds & _VALUE
-        if value:
-            found.append((ref, value.bit_length() - 1, False, False, _VALUE << at))
-            kinds ^= value
-        while kinds:
-            kind = (kinds & -kinds).bit_length() - 1
-            kinds ^= 1 << kind
-            found.append((ref, kind, False, False, 1 << (at + kind)))
+        ref: ColumnRef = table[i]  # type: ignore[assignment]
+        for kind, pattern in _ways(kinds):
+            found.append((ref, kind, False, False, pattern << at))
     return found, []
+
+
+@lru_cache(maxsize=1 << KINDS)
+def _ways(kinds: int) -> tuple[tuple[int, int], ...]:
+    """The kinds of one column, and the bits each stands for: one value kind, all others."""
+    value = kinds & _VALUE
+    ways = [(value.bit_length() - 1, _VALUE)] if value else []
+    return (*ways, *((k, 1 << k) for k in range(AGGREGATION + 1, KINDS) if kinds >> k & 1))
 
 
 def _of_variants(sources: Sources, x: int) -> tuple[list[Influence], list[Missing]]:

@@ -32,15 +32,19 @@ _WITHOUT_CONDITION = frozenset({TokenType.CROSS, TokenType.NATURAL, TokenType.AR
 
 def check(sql: str, tokens: Sequence[Any]) -> None:
     """Raises TooComplex for text that is not safe to parse."""
-    if _may_be_deep(sql):
+    lower = sql.lower()
+    if _may_be_deep(lower):
         _check_nesting(tokens)
-    if sql.lower().count("join") > BARE_JOIN_LIMIT:
+    if lower.count("join") > BARE_JOIN_LIMIT:
         _check_joins(tokens)
 
 
-def _may_be_deep(sql: str) -> bool:
+def _may_be_deep(lower: str) -> bool:
     """A cheap bound from above: few characters can open so many levels."""
-    lower = sql.lower()
+    # What may be a mark of one character each, found ten times as fast as words.
+    bound = sum(map(lower.count, "([{<>~-+")) + sum(map(lower.count, ("case", "not", "prior")))
+    if bound <= NESTING_LIMIT:
+        return False
     marks = ("(", "[", "{", "<", "->", "=>", "case", "not", "~", "- -", "--", "+ +", "-+", "prior")
     return sum(map(lower.count, marks)) > NESTING_LIMIT
 

@@ -16,7 +16,11 @@ def stored_spelling(t: Tracer, column: Any, f: Frame) -> str:
     table = column.args.get("table")
     if table is None and key in f.merged:
         return f.merged[key].spelling
-    operand = None if table is None else f.by_key.get(t.key(table))
+    if table is None:
+        owners = f.owners()
+        operand = None if owners is None else owners.get(key)
+    else:
+        operand = f.by_key.get(t.key(table))
     for candidate in f.operands if operand is None else (operand,):
         i = candidate.relation.position(key)
         if i >= 0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from sqlglot import exp
@@ -47,6 +47,9 @@ def _op(name: str, kind: OpKind) -> Op:
 
 
 IDENTITY_OP = _op("identity", OpKind.IDENTITY)
+_NO_OP = Op("", OpKind.IDENTITY)
+#: So many steps stand on each other before they are worked out in a loop.
+_DEEP = 100
 
 
 def command_op(name: str) -> Op:
@@ -60,26 +63,33 @@ class Operations:
     def __init__(self, t: Tracer) -> None:
         self._tracer = t
         self._known: dict[int, list[Applied]] = {}
-        #: Steps that are being worked out: a recursion refers to itself.
+        #: Steps that are being worked out one by one.
         self._open: set[int] = set()
+        self._depth = 0
+        self._linked: set[int] = set()
 
     def of(self, step: Step | Arms) -> list[Applied]:
         """The operations on the way to a column, in the order they are applied."""
         known = self._known.get(id(step))
         if known is not None:
             return known
-        below = self._below(step)
-        if below:
-            self._work_out(below)
-        return self._kept(step)
-
-    def _kept(self, step: Step | Arms) -> list[Applied]:
-        found = self._arms(step) if isinstance(step, Arms) else self._logged(step)
+        if self._depth > _DEEP and id(step) not in self._open:
+            self._work_out([step])
+            return self._known[id(step)]
+        # A recursion refers to itself: while a step is worked out, it adds nothing.
+        self._known[id(step)] = []
+        self._depth += 1
+        found = self._arms(step) if step.__class__ is Arms else self._logged(step)  # type: ignore[arg-type]
+        self._depth -= 1
         self._known[id(step)] = found
         return found
 
+    def has_links(self, step: Step | Arms) -> bool:
+        """Whether a step that was asked for refers to other steps."""
+        return id(step) in self._linked or step.__class__ is Arms
+
     def _work_out(self, waiting: list[Step | Arms]) -> None:
-        """Works out steps and all they stand on, deepest first; chains may be long."""
+        """Works out steps and all they stand on, deepest first: chains may be long."""
         self._open.update(map(id, waiting))
         while waiting:
             current = waiting[-1]
@@ -91,7 +101,7 @@ class Operations:
                 self._open.update(map(id, missing))
                 waiting.extend(missing)
                 continue
-            self._kept(current)
+            self.of(current)
             waiting.pop()
 
     def _below(self, step: Step | Arms) -> list[Step | Arms]:
@@ -99,65 +109,72 @@ class Operations:
         known = self._known
         if isinstance(step, Arms):
             return [arm for arm in step.steps if arm is not None and id(arm) not in known]
-        log = self._tracer.log
-        found = []
-        for n in range(step.start, step.end):
-            what = log[n][0]
-            if (what.__class__ is Step or what.__class__ is Arms) and id(what) not in known:
-                found.append(what)
-        return found
+        below = [what for what, _ in self._tracer.log[step.start : step.end]]
+        return [s for s in below if isinstance(s, (Step, Arms)) and id(s) not in known]
 
     def _arms(self, arms: Arms) -> list[Applied]:
         found: dict[Applied, None] = {}
         for arm in arms.steps:
             if arm is not None:
-                found.update(dict.fromkeys(self._known.get(id(arm), ())))
+                found.update(dict.fromkeys(self.of(arm)))
         return list(found)
 
     def _logged(self, step: Step) -> list[Applied]:
-        log = self._tracer.log
         found: list[Applied] = []
         starts: list[int] = []
         has_links = False
-        for n in range(step.start, step.end):
-            what, x = log[n]
-            if what.__class__ is int:
-                _act_as(found, starts, what, x)
-            elif what.__class__ is Step or what.__class__ is Arms:
-                below = self._known.get(id(what), ())
-                found.extend(below)
-                starts.extend([n] * len(below))
+        n = step.start
+        for what, x in self._tracer.log[n : step.end]:
+            cls = what.__class__
+            if cls is Step or cls is Arms:
+                below = self.of(what)
+                found += below
+                starts += [n] * len(below)
                 has_links = True
+            elif cls is int:
+                _act_as(found, starts, what, x)
             else:
-                op = self._named(what)
-                if op is not None:
+                op = what if cls is Op else _symbol(cls)
+                if op is None:
+                    op = self._function(what)
+                if op is not _NO_OP:
                     found.append((op, x))
                     starts.append(n)
-        return list(dict.fromkeys(found)) if has_links else found
+            n += 1
+        if not has_links:
+            return found
+        self._linked.add(id(step))
+        return list(dict.fromkeys(found))
 
-    def _named(self, node: Any) -> Op | None:
-        if node.__class__ is Op:
-            return node  # type: ignore[no-any-return]
-        name = node.__class__.__name__
-        symbol = _SYMBOLS.get(name)
-        if symbol is not None:
-            return _op(symbol, OpKind.OPERATOR)
-        if name in _SILENT:
-            return None
-        return _op(self._function_name(node), OpKind.SQL_FUNCTION)
-
-    def _function_name(self, node: Any) -> str:
+    def _function(self, node: Any) -> Op:
         """The function as this dialect writes it, else as sqlglot calls it."""
-        if isinstance(node, exp.Cast):
-            return "CAST"
         meta = node._meta
         if meta is not None and "start" in meta:
-            written = self._tracer.tokens.sql[meta["start"] : meta["end"] + 1]
-            if written.replace("_", "").replace(".", "").isalnum():
-                return written.upper()
+            op = _written_function(self._tracer.tokens.sql[meta["start"] : meta["end"] + 1])
+            if op is not None:
+                return op
         if isinstance(node, exp.Func):
-            return str(node.name if isinstance(node, exp.Anonymous) else node.sql_name()).upper()
-        return str(node.key).upper()
+            name = str(node.name if isinstance(node, exp.Anonymous) else node.sql_name())
+            return _op(name.upper(), OpKind.SQL_FUNCTION)
+        return _op(str(node.key).upper(), OpKind.SQL_FUNCTION)
+
+
+@lru_cache(maxsize=4096)
+def _written_function(written: str) -> Op | None:
+    if written.replace("_", "").replace(".", "").isalnum():
+        return _op(written.upper(), OpKind.SQL_FUNCTION)
+    return None
+
+
+@cache
+def _symbol(cls: type) -> Op | None:
+    """The operation of a class of nodes, where it is the same for all of them."""
+    symbol = _SYMBOLS.get(cls.__name__)
+    if symbol is not None:
+        return _op(symbol, OpKind.OPERATOR)
+    if cls.__name__ in _SILENT:
+        return _NO_OP
+    return _op("CAST", OpKind.SQL_FUNCTION) if issubclass(cls, exp.Cast) else None
 
 
 def _act_as(found: list[Applied], starts: list[int], since: int, kind: int) -> None:

@@ -60,10 +60,8 @@ def unqualified(t: Tracer, identifier: Any, f: Frame) -> int:
             return merged.provenance
         owners = g.owners()
         if owners is None or key in owners:
-            relation = owners[key] if owners is not None else None
-            i = AMBIGUOUS if relation is None else relation.names.exact[key]  # type: ignore[index]
-            if i < 0:
-                relation, i = _searched(key, g)
+            operand = None if owners is None else owners[key]
+            relation, i = _searched(key, g) if operand is None else _position(key, operand)
             if i == AMBIGUOUS:
                 return _ambiguous(t, identifier, key, g)
             if relation is not None:
@@ -75,6 +73,11 @@ def unqualified(t: Tracer, identifier: Any, f: Frame) -> int:
                 return _alias(t, g, alias, key)
         g = g.outer
     return _not_listed(t, identifier, key, f)
+
+
+def _position(key: str, operand: Operand) -> tuple[Relation, int]:
+    relation = operand[1]
+    return relation, relation.names.exact[key]  # type: ignore[index]
 
 
 def _searched(key: str, g: Frame) -> tuple[Relation | None, int]:

@@ -192,6 +192,10 @@ def _operand_of(t: Tracer, column: Any, f: Frame) -> Operand | None:
     if table is not None:
         return f.by_key.get(t.key(table))
     key = t.key(column.args["this"])
+    owners = f.owners()
+    alone = None if owners is None else owners.get(key)
+    if alone is not None:
+        return alone
     for operand in f.operands:
         names = operand.relation.names
         if key in (names.build() if names.exact is None else names.exact):
@@ -272,8 +276,17 @@ def _distinct(t: Tracer, distinct: Any, f: Frame) -> None:
             x |= y
         t.decide(f, distinct, len(t.log), x, GROUP_BY)
         return
-    f.alias_visible = Visible.BEFORE_COLUMNS
-    _key(t, on.this if isinstance(on, exp.Paren) else on, f, GROUP_BY)
+    for node in on.expressions if isinstance(on, exp.Tuple) else [on]:
+        _show_aliases(t, node, f)
+        _key(t, node.this if isinstance(node, exp.Paren) else node, f, GROUP_BY)
+
+
+def _show_aliases(t: Tracer, node: Any, f: Frame) -> None:
+    """A bare name is an output first; a name inside of an expression by the dialect's rule."""
+    while isinstance(node, exp.Paren):
+        node = node.args["this"]
+    is_name = node.__class__ is exp.Column and node.args.get("table") is None
+    f.alias_visible = Visible.BEFORE_COLUMNS if is_name else t.rules.order_expression
 
 
 def order(t: Tracer, keys: Any, f: Frame) -> None:
@@ -284,8 +297,7 @@ def order(t: Tracer, keys: Any, f: Frame) -> None:
             for x in f.provenances:
                 t.decide(f, None, len(t.log), x, SORT)
             continue
-        is_name = node.__class__ is exp.Column and node.args.get("table") is None
-        f.alias_visible = Visible.BEFORE_COLUMNS if is_name else t.rules.order_expression
+        _show_aliases(t, node, f)
         _key(t, node, f, SORT)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
 from sqlglot import TokenType, exp
@@ -11,18 +11,19 @@ from sqlglot import TokenType, exp
 _OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE})
 _CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE})
 _SPREADS = frozenset({TokenType.DISTINCT, TokenType.ALL})
+_START = attrgetter("start")
 _COLUMN_PARTS = ("catalog", "db", "table", "this")
 
 
 class Tokens:
-    """The tokens of a statement, with the token at an offset found by bisection."""
+    """The tokens of a statement, and which of them is at an offset."""
 
-    __slots__ = ("_starts", "sql", "tokens")
+    __slots__ = ("_at", "sql", "tokens")
 
     def __init__(self, sql: str, tokens: Sequence[Any]) -> None:
         self.sql = sql
         self.tokens = tokens
-        self._starts: list[int] = []
+        self._at: dict[int, int] = {}
 
     def slice(self, first: int, last: int) -> str:
         """The text from one token to another."""
@@ -33,20 +34,37 @@ class Tokens:
         meta = node._meta
         if meta is None or "start" not in meta:
             return None
-        start = meta["start"]
-        starts = self._starts
-        if not starts:
-            starts = self._starts = [token.start for token in self.tokens]
-        i = bisect_left(starts, start)
-        return i if i < len(starts) and starts[i] == start else None
+        if not self._at:
+            tokens = self.tokens
+            self._at = dict(zip(map(_START, reversed(tokens)), range(len(tokens) - 1, -1, -1)))
+        return self._at.get(meta["start"])
 
     def before_alias(self, alias: Any) -> tuple[int, int] | None:
         """The select item that ends where ``as alias`` begins."""
         at = self.at(alias)
         if at is None or at < 2 or self.tokens[at - 1].token_type is not TokenType.ALIAS:
             return None
-        first = self._item_start(at - 2)
+        first = self._after_previous(alias)
+        if first is None:
+            first = self._item_start(at - 2)
         return None if first is None or first > at - 2 else (first, at - 2)
+
+    def _after_previous(self, alias: Any) -> int | None:
+        """Where a select item starts, by the name that the one before it ends with."""
+        item = alias.parent
+        if item.__class__ is not exp.Alias or not item.index or item.arg_key != "expressions":
+            return None
+        previous = item.parent.args["expressions"][item.index - 1]
+        if previous.__class__ is exp.Alias:
+            name = previous.args["alias"]
+        elif previous.__class__ is exp.Column:
+            name = previous.args["this"]
+        else:
+            return None
+        at = self.at(name)
+        if at is None or self.tokens[at + 1].token_type is not TokenType.COMMA:
+            return None
+        return at + 2
 
     def _item_start(self, last: int) -> int | None:
         tokens = self.tokens
