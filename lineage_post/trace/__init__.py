@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from lineage_post.trace.collector import collector_at_rest
+from lineage_post.trace.deep import TOO_DEEP, with_room
 from lineage_post.trace.dialects import Rules, rules_of
 from lineage_post.trace.parsing import parse
 from lineage_post.trace.result import ColumnRef, Op, Output, Trace, TraceEdge, Unknown
@@ -76,8 +77,12 @@ def trace_script(
         masking=frozenset(name.lower() for name in masking_functions),
         has_expressions=expressions,
     )
+    rules = rules_of(dialect)
     with collector_at_rest():
-        return _traces(sql, rules_of(dialect), settings)
+        traces = _traces(sql, rules, settings)
+        if any(found.detail == TOO_DEEP for found in traces):
+            traces = with_room(lambda: _traces(sql, rules, settings))
+        return traces
 
 
 def _traces(sql: str, rules: Rules, settings: Settings) -> tuple[Trace, ...]:

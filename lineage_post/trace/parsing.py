@@ -9,6 +9,7 @@ from typing import Any
 from sqlglot import TokenType
 from sqlglot.errors import SqlglotError
 
+from lineage_post.trace.deep import TOO_DEEP
 from lineage_post.trace.dialects import Rules
 from lineage_post.trace.errors import TooComplex
 from lineage_post.trace.limits import check
@@ -72,7 +73,7 @@ def _statements(sql: str, tokens: Sequence[Any], rules: Rules) -> list[Statement
     try:
         return [n for n in rules.dialect.parser().parse(list(tokens), sql) if n is not None]
     except RecursionError:
-        return [failed(Reason.TOO_COMPLEX, "the statement is nested too deeply")]
+        return [failed(Reason.TOO_COMPLEX, TOO_DEEP)]
     except SqlglotError as error:
         chunks = _chunks(tokens)
         if len(chunks) == 1:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lineage_post.trace import aggregates, conditions, fields, functions, subqueries
 from lineage_post.trace.commands import Commands
+from lineage_post.trace.deep import TOO_DEEP
 from lineage_post.trace.errors import TooComplex, Unsupported
 from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.finish import finished
@@ -83,7 +84,7 @@ def trace_node(
     except TooComplex as error:
         return failed(Reason.TOO_COMPLEX, str(error), t.reads)
     except RecursionError:
-        return failed(Reason.TOO_COMPLEX, "the statement is nested too deeply", t.reads)
+        return failed(Reason.TOO_COMPLEX, TOO_DEEP, t.reads)
     except Unsupported as error:
         return failed(Reason.UNSUPPORTED_SYNTAX, str(error), t.reads)
     except Exception as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from lineage_post.errors import OptionError
@@ -85,11 +87,26 @@ def test_a_wrong_dialect_is_the_users_fault() -> None:
         trace("select 1", dialect="klingon", schema={})
 
 
-def test_nesting_as_deep_as_people_write_is_traced_with_and_without_the_compiled_parser() -> None:
-    depth = 20
+NESTED = {
+    "functions": ("abs(", "a0", ")"),
+    "parentheses": ("(", "a0", ")"),
+    "branches": ("case when a0 > 1 then a1 else ", "0", " end"),
+    "subqueries": ("(select ", "a0 from t", ")"),
+    "casts": ("cast(", "a0", " as int)"),
+}
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_deep_nesting_is_traced_with_and_without_the_compiled_parser(name: str) -> None:
+    depth = 100
     assert depth < NESTING_LIMIT
-    sql = "select " + "abs(" * depth + "a0" + ")" * depth + " as x from t"
-    assert trace(sql, dialect="duckdb", schema={"t": COLUMNS}).state is State.KNOWN
+    opening, inside, closing = NESTED[name]
+    sql = f"select {opening * depth}{inside}{closing * depth} as x from t"
+    limit = sys.getrecursionlimit()
+    found = trace(sql, dialect="duckdb", schema={"t": COLUMNS})
+    assert (found.state, found.detail) == (State.KNOWN, None)
+    assert found.edges
+    assert sys.getrecursionlimit() == limit
 
 
 def test_joins_without_a_condition_up_to_the_limit_are_traced() -> None:
