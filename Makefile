@@ -10,12 +10,12 @@ SAY := printf '\n--- %s\n'
 export DBT_SEND_ANONYMOUS_USAGE_STATS := false
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-matrix lint format bench bench-peers fuzz docs wheel chromium clean
+.PHONY: help install explorer demo test test-matrix lint format bench bench-peers fuzz docs wheel chromium clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-install: $(STAMP) ## make .venv with the pinned versions; does nothing when it is up to date
+install: $(STAMP) explorer ## make .venv with the pinned versions; does nothing when it is up to date
 
 $(STAMP): pyproject.toml constraints.txt hatch_build.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -24,6 +24,9 @@ $(STAMP): pyproject.toml constraints.txt hatch_build.py
 	@echo "Installing into .venv (a minute or two the first time) ..."
 	@$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
 	@touch $(STAMP)
+
+explorer: $(STAMP) ## build the explorer's page, if its sources have changed
+	@$(BIN)/python hatch_build.py
 
 demo: install ## build the shop with the hook, make its docs and trace a number of it
 	@$(DBT) deps --quiet
@@ -71,7 +74,7 @@ fuzz: install ## judge random queries by executing them, as long as one likes; A
 	$(BIN)/python -m tests.oracle.fuzz $(ARGS)
 
 wheel: install ## build the wheel and the source distribution into dist/
-	$(BIN)/python -m hatchling build
+	LINEAGE_POST_EXPLORER=require $(BIN)/python -m hatchling build
 
 chromium: ## install Debian's chromium for the browser tests, where that is possible
 	@if ! command -v chromium >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \

@@ -15,9 +15,10 @@ from lineage_post.bridge.loading import Load, StatementBatch
 from lineage_post.bridge.observed import compiled_codes, observe
 from lineage_post.bridge.say import dbt_flags, describe, detail, tell, warn
 from lineage_post.bridge.tracing import LiveTracer
+from lineage_post.bridge.versions import input_versions
 from lineage_post.bridge.warehouse import Warehouse
 from lineage_post.errors import LineageError
-from lineage_post.history.claims import OWN_PRODUCERS
+from lineage_post.history.claims import OWN_PRODUCERS, InputVersion
 from lineage_post.options import Options, options_from_mapping
 from lineage_post.publish import files
 from lineage_post.publish.claims import About, read_about
@@ -59,9 +60,26 @@ def publish(
         if options.strict:
             raise
         warn(f"exposures not renewed: {describe(error)}")
+    run = replace(run, input_versions=_versions(bridge, tracer, run, options))
     rows = rows_of(lineage, run, exclude_packages=options.exclude_packages)
     added = _prepare(load, rows, options, _left(bridge, run))
     load.summary = _summary(added, lineage.nodes, time.perf_counter() - started)
+
+
+def _versions(
+    bridge: Bridge, tracer: LiveTracer, run: Run, options: Options
+) -> Mapping[str, tuple[InputVersion, ...]]:
+    """The versions of inputs; what cannot be told must not cost the lineage."""
+    built = {n for n, build in run.builds.items() if build.status is Status.SUCCESS}
+    try:
+        return input_versions(
+            tracer.project, built, bridge.existence, tracer.warehouse, options, bridge.target_path
+        )
+    except Exception as error:
+        if options.strict:
+            raise
+        warn(f"versions of inputs not recorded: {describe(error)}")
+        return {}
 
 
 def load_files(
@@ -161,7 +179,7 @@ def decorate(target_path: Path) -> None:
     from dbt.adapters import factory
 
     from lineage_post.lineage import load
-    from lineage_post.publish import docs
+    from lineage_post.publish import docs, explorer
     from lineage_post.publish.exposures import exposure_set
 
     adapters: dict[str, Any] = dict(factory.FACTORY.adapters)
@@ -174,6 +192,8 @@ def decorate(target_path: Path) -> None:
     if exposures.warning:
         warn(exposures.warning)
     docs.decorate(target_path, lineage, exposures=exposures.specs)
+    if options.explorer:
+        explorer.write_explorer(lineage, target_path / explorer.DIRECTORY, target_path=target_path)
     coverage = lineage.coverage().columns
     tell(f"column lineage added to the docs: {coverage.known} of {coverage.total} columns known.")
 

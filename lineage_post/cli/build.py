@@ -17,7 +17,7 @@ from lineage_post.cli.loading import Loaded, Request, artifact_options, load
 from lineage_post.cli.places import Places, place_options
 from lineage_post.errors import LineageError
 from lineage_post.lineage import ColumnLineage, Counts, NodeLineage
-from lineage_post.publish import dbt_index, docs, files, json
+from lineage_post.publish import dbt_index, docs, explorer, files, json
 from lineage_post.publish.exposures import exposure_set
 from lineage_post.publish.rows import rows_of
 from lineage_post.publish.run import Run, planned_run, run_from_results
@@ -39,6 +39,7 @@ LISTED = 12
 @click.option("--select", "-s", "selected", multiple=True, help="Publish these nodes only.")
 @click.option("--exclude", multiple=True, help="Publish all but these nodes.")
 @click.option("--no-docs", is_flag=True, help="Leave the docs site in the target path as it is.")
+@click.option("--no-explorer", is_flag=True, help="Leave the explorer's page out.")
 @click.option("--overwrite-dbt-index", is_flag=True, help="Replace column edges that dbt 2 wrote.")
 @click.option("--output", type=click.Choice(["text", "json"]), default="text")
 @place_options
@@ -49,6 +50,7 @@ def command(
     selected: tuple[str, ...],
     exclude: tuple[str, ...],
     no_docs: bool,
+    no_explorer: bool,
     overwrite_dbt_index: bool,
     output: str,
 ) -> None:
@@ -56,7 +58,8 @@ def command(
 
     Needs a manifest with compiled SQL: run dbt compile, build or docs generate before. Writes
     lineage.json and the rows that `dbt run-operation lineage_post.load` loads, and decorates the
-    docs site where dbt docs generate has written one. Where dbt 2 has written its Parquet index,
+    docs site where dbt docs generate has written one. The explorer, a page that opens from disk, is
+    written to target/lineage_post/explorer/index.html. Where dbt 2 has written its Parquet index,
     column lineage for its docs site is added there.
     """
     loaded = _narrowed(load(places, request), selected, exclude)
@@ -64,6 +67,8 @@ def command(
     written = list(_publish(loaded, with_docs=with_docs))
     if with_docs:
         written += _write_index(loaded, overwrite=overwrite_dbt_index)
+    if loaded.options.explorer and not no_explorer:
+        written += _write_explorer(loaded)
     for line in loaded.warnings:
         console.warn(line)
     if output == "json":
@@ -130,6 +135,21 @@ def _write_index(loaded: Loaded, *, overwrite: bool) -> Iterator[Path]:
                 f"{nodes} kept the column edges that dbt wrote; --overwrite-dbt-index replaces them"
             )
         yield from found.files
+
+
+def _write_explorer(loaded: Loaded) -> Iterator[Path]:
+    """The explorer's page; an install without it is told once how to get it."""
+    target = loaded.places.target_path
+    page = explorer.write_explorer(
+        loaded.published,
+        target / explorer.DIRECTORY,
+        target_path=target,
+        project_dir=loaded.places.project_dir,
+    )
+    if page is not None:
+        yield page / "index.html"
+    else:
+        console.note(explorer.why_not_built() or "")
 
 
 def _carried_over(document: dict[str, Any], earlier: Path) -> list[str]:

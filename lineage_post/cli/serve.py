@@ -89,7 +89,12 @@ def _watched(places: Places, request: Request) -> list[Path]:
 
 
 def _page(view: View, folder: Path) -> Path | None:
-    return None
+    """The explorer as a viewer may see it, in a folder of its own."""
+    from tempfile import mkdtemp
+
+    from lineage_post.publish.explorer import write_explorer
+
+    return write_explorer(view.lineage, Path(mkdtemp(dir=folder)), served=True)
 
 
 def _announce(tokens: object, host: str, port: int, in_browser: bool) -> None:

@@ -68,7 +68,14 @@ def test_the_wheel_holds_code_types_and_page_assets_and_nothing_else(installed: 
     }
     assert (installed / "lineage_post/py.typed").is_file()
     ours = {p for p in files_of("lineage_post") if "__pycache__" not in p}
-    assert all((installed / path).is_file() for path in ours)
+    sources = {p for p in ours if p.startswith("lineage_post/explorer/page/")}
+    assert sources and not any((installed / path).exists() for path in sources)
+    assert all((installed / path).is_file() for path in ours - sources)
+
+
+def test_the_wheel_holds_the_built_explorer(installed: Path) -> None:
+    page = installed / "lineage_post/explorer/static"
+    assert {p.name for p in page.iterdir()} >= {"index.html", "app.js", "app.css"}
 
 
 def test_the_metadata_say_what_users_need(installed: Path) -> None:

@@ -1,0 +1,58 @@
+// Search over distinct names: a project of 100,000 columns has a few thousand of them.
+export class Search {
+  constructor(graph) {
+    this.graph = graph;
+    this.labels = graph.labels.map((s) => s.toLowerCase());
+    this.ids = graph.ids.map((s) => s.toLowerCase());
+    this.names = graph.names.map((s) => s.toLowerCase());
+    const first = (this.first = new Int32Array(this.names.length + 1));
+    for (const name of graph.nameOf) first[name + 1]++;
+    for (let i = 0; i < this.names.length; i++) first[i + 1] += first[i];
+    const next = first.slice();
+    this.places = new Int32Array(graph.columnCount);
+    graph.nameOf.forEach((name, c) => { this.places[next[name]++] = c; });
+  }
+
+  /** Models and columns that have all words of the text, the best first, and how many there are. */
+  find(text, limit = 60) {
+    const words = text.toLowerCase().trim().split(/[\s.]+/).filter(Boolean);
+    if (!words.length) return { total: 0, items: [] };
+    const nodes = this.nodes(words), columns = this.columns(words, limit);
+    const few = nodes.items.slice(0, Math.max(limit / 2, limit - columns.items.length));
+    return { total: nodes.total + columns.total, items: [...few, ...columns.items].slice(0, limit) };
+  }
+
+  nodes(words) {
+    const ranked = [];
+    const whole = words.join(".");
+    this.labels.forEach((label, n) => {
+      if (!words.every((word) => label.includes(word) || this.ids[n].includes(word))) return;
+      const rank = label === whole ? 0 : label.startsWith(words[0]) ? 1 : words.every((w) => label.includes(w)) ? 2 : 3;
+      if (rank < 3 || words.length === 1) ranked.push([rank, label.length, n]);
+    });
+    ranked.sort((a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2]);
+    return { total: ranked.length, items: ranked.map(([, , node]) => ({ node })) };
+  }
+
+  /** The last word is of the column; those before of the column or its model. */
+  columns(words, limit) {
+    const last = words[words.length - 1], before = words.slice(0, -1), byRank = [[], [], []];
+    this.names.forEach((name, i) => {
+      const at = name.indexOf(last);
+      if (at >= 0) byRank[name === last ? 0 : at === 0 ? 1 : 2].push(i);
+    });
+    const items = [];
+    let total = 0;
+    for (const i of byRank.flat()) {
+      if (!before.length) total += this.first[i + 1] - this.first[i];
+      for (let at = this.first[i]; at < this.first[i + 1]; at++) {
+        if (!before.length && items.length >= limit) break;
+        const c = this.places[at], label = this.labels[this.graph.owner[c]];
+        if (!before.every((word) => label.includes(word) || this.names[i].includes(word))) continue;
+        if (before.length) total++;
+        if (items.length < limit) items.push({ column: c });
+      }
+    }
+    return { total, items };
+  }
+}

@@ -1,0 +1,114 @@
+"""Writes the explorer: one static page, and its data in files that a script element can load.
+
+A browser reads nothing beside a page opened from disk but scripts, so each file of data is a
+script that hands over one text, gzip in base64. The same files work from any host.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import os
+import shutil
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lineage_post.publish.explorer_claims import imported_claims
+from lineage_post.publish.explorer_core import Core
+from lineage_post.publish.explorer_details import CHUNK, Details
+from lineage_post.publish.text_file import write_text
+
+if TYPE_CHECKING:
+    from lineage_post.lineage import Lineage
+
+#: Below ``target/``.
+DIRECTORY = Path("lineage_post") / "explorer"
+PAGE = ("index.html", "app.js", "app.css")
+#: What the docs panel loads, to know whether there is an explorer to link to.
+HERE = "here.js"
+NOT_BUILT = (
+    "the explorer was not built into this install ({why}). Install a release of dbt-lineage-post, "
+    "or install it from its sources where Node.js 20 or newer and the npm registry can be had."
+)
+
+
+def why_not_built() -> str | None:
+    """Why the page is missing from this install, as a warning; None where it is there."""
+    built = _built()
+    if all(built.joinpath(name).is_file() for name in PAGE):
+        return None
+    told = built.joinpath("NOT_BUILT.txt")
+    why = told.read_text(encoding="utf-8").strip() if told.is_file() else "it has no built page"
+    return NOT_BUILT.format(why=why)
+
+
+def write_explorer(
+    lineage: Lineage,
+    folder: Path,
+    *,
+    served: bool = False,
+    target_path: Path | None = None,
+    project_dir: Path | None = None,
+) -> Path | None:
+    """Writes page and data into ``folder``, and returns it; None where the page was not built.
+
+    ``served`` turns on what needs a server. ``target_path`` is where the docs site and imported
+    claims are looked for, ``project_dir`` where the files of the models are.
+    """
+    if why_not_built() is not None:
+        return None
+    core = Core(lineage, imported_claims(target_path) if target_path else [])
+    document = core.document(
+        chunk=CHUNK,
+        served=served,
+        docs=_docs(target_path, folder),
+        files=_files(project_dir, folder),
+        repository=_repository(lineage.options.repository),
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder / "data", ignore_errors=True)
+    _write(folder, "core", document)
+    _write(folder, "indirect", core.indirect())
+    for number, details, sql in Details(core).chunks():
+        _write(folder, f"d{number}", details)
+        _write(folder, f"s{number}", sql)
+    for name in PAGE:
+        write_text(folder / name, _built().joinpath(name).read_text(encoding="utf-8"))
+    write_text(folder / HERE, "window.lineagePostExplorer = true;\n")
+    return folder
+
+
+def _built() -> Any:
+    return resources.files("lineage_post").joinpath("explorer", "static")
+
+
+def _write(folder: Path, name: str, value: Any) -> None:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    packed = gzip.compress(text.encode("utf-8", "surrogatepass"), compresslevel=9, mtime=0)
+    encoded = base64.b64encode(packed).decode("ascii")
+    write_text(folder / "data" / f"{name}.js", f'lineagePost("{name}","{encoded}")\n')
+
+
+def _docs(target_path: Path | None, folder: Path) -> str | None:
+    """The docs site beside the explorer, as the page links to it."""
+    for name in ("index.html", "static_index.html"):
+        if target_path is not None and (target_path / name).is_file():
+            return Path(os.path.relpath(target_path / name, folder)).as_posix()
+    return None
+
+
+def _files(project_dir: Path | None, folder: Path) -> str | None:
+    """Where the project's files are, seen from the page; it links to them when opened from disk."""
+    try:
+        return Path(os.path.relpath(project_dir, folder)).as_posix() if project_dir else None
+    except ValueError:  # On another drive.
+        return None
+
+
+def _repository(url: str | None) -> str | None:
+    """The template of a file's page in the repository: the option, with ``{path}`` at its end."""
+    if not url or not url.lower().startswith(("https://", "http://")):
+        return None
+    return url if "{path}" in url else f"{url.rstrip('/')}/{{path}}"
