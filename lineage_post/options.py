@@ -44,6 +44,12 @@ class Options:
     commands: Mapping[str, Any] = field(default_factory=dict)
     #: A statement that loads rows is at most so many bytes.
     batch_bytes: int = 250_000
+    #: A claim not confirmed for so many days is stale; 0: never. A number, or by producer with
+    #: ``default`` for the others.
+    stale_after_days: Mapping[str, Any] | int = 0
+    #: Versions of inputs that only the project knows, a lakeFS or DVC commit: by unique_id, by
+    #: ``source.table`` or by the name of a source.
+    commits: Mapping[str, Any] = field(default_factory=dict)
     #: Keep traces between runs under target/lineage_post.
     cache: bool = True
     #: Processes for cold work; 0 takes the number of cores.
@@ -130,6 +136,8 @@ def _parsed(name: str, text: str) -> Any:
     if isinstance(default, bool):
         return _WORDS.get(text.strip().lower(), text)
     if isinstance(default, int):
+        if text.lstrip().startswith("{"):
+            return _parsed("commands", text)
         return int(text) if text.strip().isdigit() else text
     if isinstance(default, tuple):
         return [part.strip() for part in text.split(",") if part.strip()]
@@ -143,6 +151,8 @@ def _parsed(name: str, text: str) -> Any:
 
 def _converted(name: str, value: Any, where: str) -> Any:
     default = getattr(Options(), name)
+    if name == "stale_after_days" and isinstance(value, Mapping):
+        return {key: _converted(name, days, where) for key, days in value.items()}
     if isinstance(default, ExposureMode):
         choices = [mode.value for mode in ExposureMode]
         if value not in choices:

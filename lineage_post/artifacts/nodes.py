@@ -30,6 +30,7 @@ CONFIG_KEYS = (
     "dbt_valid_to_current",
     "delimiter",
     "event_time",
+    "file_format",
     "full_refresh",
     "hard_deletes",
     "incremental_strategy",
@@ -43,6 +44,7 @@ CONFIG_KEYS = (
     "quote_columns",
     "snapshot_meta_column_names",
     "strategy",
+    "table_format",
     "unique_key",
     "updated_at",
 )

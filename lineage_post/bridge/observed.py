@@ -7,6 +7,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from lineage_post.artifacts import Node
+from lineage_post.history.inputs import FileState, files_of
 from lineage_post.publish.run import BUILT_TYPES, Build, Run, git_revision, status_of, trace_id
 from lineage_post.vocabulary import Status
 
@@ -15,22 +17,35 @@ _GROWING = ("incremental", "snapshot")
 
 
 class Existence:
-    """Whether the relation of an incremental model or snapshot was there when its build began."""
+    """What was there when a build began: the relation of an incremental model or snapshot, and the
+    files that it reads."""
 
     def __init__(self, manifest: Any) -> None:
         self.manifest = manifest
         self._found: dict[str, bool] = {}
+        self.files: dict[str, list[FileState]] = {}
 
     def look(self, unique_id: str, adapter: Any) -> None:
         """Called as a node starts, on its thread; asks dbt's cache, never the warehouse."""
         node = self.manifest.nodes.get(unique_id)
-        if node is None or getattr(node.config, "materialized", None) not in _GROWING:
+        if node is None:
+            return
+        self._look_at_files(node, adapter)
+        if getattr(node.config, "materialized", None) not in _GROWING:
             return
         self._found[unique_id] = any(
             str(relation.identifier).casefold() == str(node.alias).casefold()
             and str(relation.type) != "view"
             for relation in adapter.cache.get_relations(node.database, node.schema)
         )
+
+    def _look_at_files(self, node: Any, adapter: Any) -> None:
+        for parent in getattr(node.depends_on, "nodes", ()):
+            source = self.manifest.sources.get(parent)
+            if source is None or "'" not in (source.relation_name or "") or parent in self.files:
+                continue
+            read = Node(parent, source.name, "source", "", "", relation_name=source.relation_name)
+            self.files[parent] = files_of(read, Path(str(adapter.config.project_root)))
 
     def build_mode(self, node: Any, full_refresh: bool) -> str | None:
         """``first``, ``incremental``, ``full_refresh``; None where it does not apply."""
