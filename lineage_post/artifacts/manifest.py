@@ -6,16 +6,21 @@ Every difference between dbt versions is settled here: ``raw_sql`` before 1.3, m
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from lineage_post.artifacts.access import mapping, read_json, slashed, take, text
 from lineage_post.artifacts.decoration import EXPOSURES_PATH
 from lineage_post.artifacts.hooks import writing_macros
-from lineage_post.artifacts.model import Node, Project
+from lineage_post.artifacts.model import InlinedCte, Node, Project
 from lineage_post.artifacts.nodes import NodeReader
 from lineage_post.errors import ArtifactError
+
+#: The name of the CTE that an ephemeral model becomes in its readers.
+_CTE_NAME = re.compile(r"__dbt__cte__(\w+)")
 
 MANIFEST_HINT = "Run dbt compile or dbt docs generate, or name the file with --manifest."
 
@@ -64,6 +69,7 @@ def _project(manifest: Any) -> Project:
     for unique_id, resource in _resources(manifest):
         if take(take(resource, "config") or {}, "enabled") is not False:
             nodes[unique_id] = reader.read(unique_id, resource)
+    nodes = _with_ctes(nodes)
     return Project(
         name=name,
         adapter_type=adapter_type,
@@ -76,6 +82,23 @@ def _project(manifest: Any) -> Project:
         external_packages=_external_packages(nodes, name),
         writing_macros=writing_macros(manifest),
     )
+
+
+def _with_ctes(nodes: dict[str, Node]) -> dict[str, Node]:
+    """The nodes with the ephemeral models inlined into them, which dbt 2 does not list."""
+    ephemeral = {n.name: n for n in nodes.values() if n.is_ephemeral and n.compiled_code}
+    found = {}
+    for unique_id, node in nodes.items():
+        code = node.compiled_code
+        if code and not node.ctes and "__dbt__cte__" in code:
+            names = dict.fromkeys(_CTE_NAME.findall(code))
+            ctes = tuple(
+                InlinedCte(other.unique_id, f"__dbt__cte__{name}", other.compiled_code or "")
+                for name in names
+                if (other := ephemeral.get(name)) is not None
+            )
+            found[unique_id] = replace(node, ctes=ctes)
+    return {**nodes, **found}
 
 
 def _resources(manifest: Any) -> Iterator[tuple[str, Any]]:
