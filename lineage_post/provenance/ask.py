@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlglot import exp
 
 from lineage_post.provenance.answer import CellClaim, Explained, Label, TermClaim, Witness
 from lineage_post.provenance.connection import Connection, Row
-from lineage_post.provenance.expansion import Expander, Expansion
+from lineage_post.provenance.dialects import render
+from lineage_post.provenance.expansion import Expander
 from lineage_post.provenance.literals import agree, equals, same_row
 from lineage_post.provenance.plan import Plan
 from lineage_post.provenance.polynomial import Polynomial, Reader, Token, add, in_order, parse
@@ -34,6 +35,20 @@ class Question:
     computed: bool = False
 
 
+@dataclass(slots=True)
+class _Opened:
+    """An answer in the making: the annotated rows it stands on, and what opened their gates."""
+
+    explained: Explained
+    annotated: list[Row]
+    polynomials: list[Polynomial] = field(init=False)
+    tokens: dict[str, list[Token]] = field(default_factory=dict)
+    expander: Expander | None = None
+
+    def __post_init__(self) -> None:
+        self.polynomials = [parse(row[0]) for row in self.annotated]
+
+
 class Asker:
     """Answers questions about one planned model."""
 
@@ -47,27 +62,27 @@ class Asker:
         groups = _grouped(question.rows)
         if not groups:
             return []
-        rows = [row for row, _ in groups]
-        condition = self._condition(rows, question.key)
+        condition = self._condition([row for row, _ in groups], question.key)
         counted = self.connection.rows(self.plan.count(condition))
-        outputs = list(self.plan.outputs)
-        counts = [(dict(zip(outputs, row, strict=False)), row[len(outputs)]) for row in counted]
-        extras = ["_p", *(f"_c{n}" for n in range(1, self._width() + 1))]
-        found: list[tuple[Values, Row]] | None = None
+        counts = self._by_output(counted)
         answers: list[Explained] = []
         for row, multiplicity in groups:
             match = _matching(row, counts, question.key, self.plan.volatile)
             explained = self._labelled(question, row, multiplicity, match.label, match.changed)
-            explained.derivations = sum(float(count or 0) for _, count in match.found) or None
+            explained.derivations = sum(float(extra[0] or 0) for _, extra in match.found) or None
             answers.append(explained)
-            if match.label is Label.GONE:
-                continue
-            if found is None:
-                asked = self.connection.rows(self.plan.question(condition, extras))
-                found = [(dict(zip(outputs, r, strict=False)), r[len(outputs) :]) for r in asked]
-            annotated = _matching(row, found, question.key, self.plan.volatile)
-            self._explain(explained, [extra for _, extra in annotated.found])
+        there = [answer for answer in answers if answer.label is not Label.GONE]
+        if there:
+            extras = ["_p", *(f"_c{n}" for n in range(1, self._width() + 1))]
+            asked = self.connection.rows(self.plan.question(condition, extras))
+            self._open_all(there, self._by_output(asked), question.key)
         return answers
+
+    def _by_output(self, rows: Sequence[Row]) -> list[tuple[Values, Row]]:
+        """Rows of the query as (outputs by name, what stands after them)."""
+        outputs = list(self.plan.outputs)
+        width = len(outputs)
+        return [(dict(zip(outputs, row, strict=False)), row[width:]) for row in rows]
 
     # -- matching
 
@@ -104,57 +119,82 @@ class Asker:
 
     # -- opening
 
-    def _explain(self, explained: Explained, annotated: Sequence[Row]) -> None:
-        settings = self.settings
-        polynomials = [parse(row[0]) for row in annotated]
-        is_many = (explained.derivations or 0) > settings.cap
-        limit = settings.sample if is_many else settings.cap
-        expander = Expander(
-            self.plan.rewritten.gates,
-            self.connection.rows,
-            self.plan.dialect,
-            limit=limit,
-            cut=True,
-        )
-        expansion = expander.expand(polynomials)
-        explained.truncated = is_many or expansion.is_cut
-        polynomial = add(polynomials)
-        self._add_witnesses(explained, expansion, polynomial)
-        if settings.how:
+    def _open_all(
+        self, answers: Sequence[Explained], found: list[tuple[Values, Row]], key: tuple[str, ...]
+    ) -> None:
+        """Fill in what the rewritten query says of ``answers``: all together, where few enough."""
+        opened = []
+        for answer in answers:
+            match = _matching(answer.row, found, key, self.plan.volatile)
+            opened.append(_Opened(answer, [extra for _, extra in match.found]))
+        few = [one for one in opened if not self._is_many(one.explained)]
+        if few:
+            together = self._expander(self.settings.cap * len(few))
+            if not together.expand(p for one in few for p in one.polynomials).is_cut:
+                for one in few:
+                    one.expander = together
+        for one in opened:
+            if one.expander is None:
+                is_many = self._is_many(one.explained)
+                one.expander = self._expander(
+                    self.settings.sample if is_many else self.settings.cap
+                )
+                expansion = one.expander.expand(one.polynomials)
+                one.explained.truncated = is_many or expansion.is_cut
+            self._explain(one, one.expander)
+        self._add_witnesses(opened)
+
+    def _is_many(self, explained: Explained) -> bool:
+        return (explained.derivations or 0) > self.settings.cap
+
+    def _expander(self, limit: int) -> Expander:
+        gates, run = self.plan.rewritten.gates, self.connection.rows
+        return Expander(gates, run, self.plan.dialect, limit=limit, cut=True)
+
+    def _explain(self, one: _Opened, expander: Expander) -> None:
+        explained, expansion = one.explained, expander.expansion
+        polynomial = add(one.polynomials)
+        reached = expansion.reached(polynomial)
+        for token in sorted((t for t in reached if not t.is_gate), key=str):
+            one.tokens.setdefault(token.name, []).append(token)
+        bases = self.plan.bases
+        explained.counts = {bases[label].relation.name: len(t) for label, t in one.tokens.items()}
+        if self.settings.how:
             explained.polynomial = in_order(polynomial)
-            gates = sorted(expansion.gates.items(), key=_by_text)
-            explained.gates = {str(token): in_order(p) for token, p in gates}
-            explained.terms = self._terms(expander, annotated)
-        if settings.cells:
-            explained.cells = self._cells(expander, annotated)
-        if expansion.lost:
-            lost = ", ".join(str(token) for token in expansion.lost[:3])
-            explained.notes = (*explained.notes, f"rows of {lost} were not found again")
+            gates = {token: p for token, p in expansion.gates.items() if token in reached}
+            explained.gates = {str(t): in_order(p) for t, p in sorted(gates.items(), key=_by_text)}
+            explained.terms = self._terms(expander, one.annotated)
+        if self.settings.cells:
+            explained.cells = self._cells(expander, one.annotated)
+        lost = ", ".join(str(token) for token in expansion.lost if token in reached)
+        if lost:
+            explained.notes = (*explained.notes, f"rows of {lost[:200]} were not found again")
         if explained.truncated:
             condition = self._condition([explained.row], ())
             statement = self.plan.question(condition, ["_p"])
-            explained.sql = statement.sql(self.plan.dialect, pretty=True)
+            explained.sql = render(statement, self.plan.dialect, pretty=True)
 
-    def _add_witnesses(
-        self, explained: Explained, expansion: Expansion, polynomial: Polynomial
-    ) -> None:
-        tokens: dict[str, list[Token]] = {}
-        for token in sorted(expansion.leaves(polynomial), key=str):
-            tokens.setdefault(token.name, []).append(token)
-        bases = self.plan.bases
-        explained.counts = {bases[label].relation.name: len(t) for label, t in tokens.items()}
+    def _add_witnesses(self, opened: Sequence[_Opened]) -> None:
+        """The witness rows of all answers, each relation read once."""
         if self.settings.counts_only:
             return
-        for label, wanted in tokens.items():
-            if explained.truncated:
-                wanted = wanted[: self.settings.sample]
+        for one in opened:
+            if one.explained.truncated:
+                most = self.settings.sample
+                one.tokens = {label: tokens[:most] for label, tokens in one.tokens.items()}
+        bases = self.plan.bases
+        for label in bases:
+            wanted = sorted({t for one in opened for t in one.tokens.get(label, ())}, key=str)
+            if not wanted:
+                continue
             identity = self.plan.rewritten.identities[label]
             found = fetch(self.connection, bases[label], identity, wanted)
-            explained.witnesses += [
-                Witness(bases[label].relation.name, str(token), *found[token])
-                for token in wanted
-                if token in found
-            ]
+            for one in opened:
+                one.explained.witnesses += [
+                    Witness(bases[label].relation.name, str(token), *found[token])
+                    for token in one.tokens.get(label, ())
+                    if token in found
+                ]
 
     def _terms(self, expander: Expander, annotated: Sequence[Row]) -> tuple[TermClaim, ...]:
         """The outputs that are aggregates, or copies of one, with what each row adds to them."""

@@ -76,18 +76,18 @@ class Expansion:
 
     def leaves(self, polynomial: Polynomial) -> set[Token]:
         """The source rows ``polynomial`` uses, gates opened."""
+        return {token for token in self.reached(polynomial) if not token.is_gate}
+
+    def reached(self, polynomial: Polynomial) -> set[Token]:
+        """The source rows and the gates that ``polynomial`` uses."""
         found: set[Token] = set()
-        seen: set[Token] = set()
         pending = [polynomial]
         while pending:
             for token in tokens(pending.pop()):
-                if token in seen:
-                    continue
-                seen.add(token)
-                if token.is_gate:
-                    pending.append(self.gates[token])
-                else:
+                if token not in found:
                     found.add(token)
+                    if token.is_gate:
+                        pending.append(self.gates[token])
         return found
 
 
