@@ -25,17 +25,36 @@ from lineage_post.vocabulary import EdgeType
 @click.option("--depth", type=click.IntRange(min=1), help="Follow at most so many steps.")
 @click.option("--indirect", is_flag=True, help="Also follow joins, filters, groups and the like.")
 @click.option("--output", type=click.Choice(["text", "json"]), default="text")
+@click.option("--as-of", metavar="T", help="The recorded lineage as it stood at this time.")
+@click.option("--as-recorded", metavar="T", help="Of what had been recorded by this time.")
+@click.option("--profiles-dir", help="Folder of profiles.yml, to read what was recorded.")
+@click.option("--target", "target_name", help="Target of the dbt profile.")
 @place_options
 def command(
-    places: Places, request: Request, target: str, depth: int | None, indirect: bool, output: str
+    places: Places,
+    request: Request,
+    target: str,
+    depth: int | None,
+    indirect: bool,
+    output: str,
+    as_of: str | None,
+    as_recorded: str | None,
+    profiles_dir: str | None,
+    target_name: str | None,
 ) -> None:
     """Show the lineage of a column: +x.y all upstream, x.y+ all downstream, x.y one step each.
 
     A model without a column lists its columns. 2+x.y goes two steps up.
     """
-    loaded = load(places, request)
-    for line in _stale(loaded):
-        console.note(line)
+    if as_of or as_recorded:
+        from lineage_post.cli.recorded import load_recorded
+
+        loaded = load_recorded(places, request, as_of, as_recorded, profiles_dir, target_name)
+        console.note(loaded.warnings[0])
+    else:
+        loaded = load(places, request)
+        for line in _stale(loaded):
+            console.note(line)
     found = target_of(target, loaded.lineage)
     if found.column is None:
         _show_node(loaded, found.node, output)

@@ -1,0 +1,33 @@
+"""Times as people give them: ``2026-03-31`` is the end of that day, in UTC."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+
+from lineage_post.errors import OptionError
+
+
+def moment(text: str | None, flag: str) -> datetime | None:
+    """A time in UTC without a zone; None for None. Raises OptionError naming the flag."""
+    if text is None:
+        return None
+    stripped = text.strip()
+    try:
+        found = datetime.fromisoformat(stripped.replace("Z", "+00:00"))
+    except ValueError as error:
+        raise OptionError(
+            f"{flag} is {text!r}, which is no time",
+            hint="Write a date or a time, as in 2026-03-31 or 2026-03-31T18:00:00+02:00.",
+        ) from error
+    if len(stripped) == len("2026-03-31"):
+        return found.replace(hour=23, minute=59, second=59, microsecond=999_999)
+    return found.astimezone(timezone.utc).replace(tzinfo=None) if found.tzinfo else found
+
+
+def span(text: str | None, flag: str) -> tuple[datetime | None, datetime | None]:
+    """``A..B`` as two times, ``T`` as that time twice."""
+    if text is None or ".." not in text:
+        at = moment(text, flag)
+        return at, at
+    start, _, end = text.partition("..")
+    return moment(start, flag), moment(end or None, flag)
