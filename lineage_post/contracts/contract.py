@@ -90,7 +90,7 @@ def contract_of(kind: str, unique_id: str, arguments: Mapping[str, Any]) -> Cont
             near = get_close_matches(name, ARGUMENTS[named], n=2)
             hint = _meant(near) or f"It has {', '.join(ARGUMENTS[named])}."
             raise OptionError(f"{kind} has no argument {name!r}", hint=hint)
-    values = {name: _READERS[name](name, value) for name, value in given.items()}
+    values: dict[str, Any] = {name: _READERS[name](name, value) for name, value in given.items()}
     if named in NEEDS_ORIGIN and not any(values.get(name) for name in _ORIGINS):
         raise OptionError(
             f"{kind} names no column", hint=f"Give {' or '.join(_origins_of(named))}, as a list."
@@ -106,7 +106,7 @@ def column_of(arguments: Mapping[str, Any]) -> str | None:
 
 def unquoted(name: str) -> str:
     """``"My column"`` -> ``My column``; what is not quoted is left as it is."""
-    for start, end in ('""', "``", "[]"):
+    for start, end in (('"', '"'), ("`", "`"), ("[", "]")):
         if len(name) > 2 and name[0] == start and name[-1] == end:
             return name[1:-1].replace(end * 2, end)
     return name

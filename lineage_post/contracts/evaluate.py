@@ -60,10 +60,10 @@ class Evaluator:
             because = f"there is no lineage of {contract.unique_id or 'what it is on'}"
             return [unchecked(contract, contract.kind, contract.unique_id, because)]
         if contract.kind is Kind.LINEAGE_FRESH:
-            because = stale_because(contract, self.lineage, self.recorded(contract.unique_id))
-            if because is None:
+            stale = stale_because(contract, self.lineage, self.recorded(contract.unique_id))
+            if stale is None:
                 return []
-            return [Finding(contract.kind, contract.unique_id, None, "", because)]
+            return [Finding(contract.kind, contract.unique_id, None, "", stale)]
         columns, problems = self._columns(contract)
         if contract.kind is Kind.LINEAGE_KNOWN:
             return problems or known.lineage_known(contract, self.lineage, columns)
