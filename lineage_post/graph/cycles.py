@@ -6,11 +6,12 @@ hooks make them in projects that work.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from lineage_post.artifacts import Project
+from lineage_post.components import Vertex, components
 from lineage_post.vocabulary import Word
 
 #: (unique_id, column name); None for the rows of the node.
@@ -67,22 +68,20 @@ def find_cycles(graph: Walked, project: Project) -> tuple[Cycle, ...]:
 
 def _components(graph: Walked) -> Iterator[set[Column]]:
     """Columns on a cycle, found among the few nodes whose relations are on one."""
-    import networkx  # Loading it takes longer than most answers.
-
-    tables: networkx.DiGraph[str] = networkx.DiGraph()
-    for node in graph.nodes():
-        tables.add_edges_from((node, reader) for reader in graph.readers(node))
-    for nodes in networkx.strongly_connected_components(tables):
-        if len(nodes) == 1 and not tables.has_edge(*(tuple(nodes) * 2)):
-            continue
-        columns: networkx.DiGraph[Column] = networkx.DiGraph()
+    for nodes in _cyclic({node: graph.readers(node) for node in graph.nodes()}):
+        columns: dict[Column, list[Column]] = {}
         for start in _columns_of(graph, nodes):
             arcs = graph.arcs_down(start, True)
-            columns.add_edges_from((start, other) for other, _, _ in arcs if other[0] in nodes)
-        for component in networkx.strongly_connected_components(columns):
-            only = next(iter(component))
-            if len(component) > 1 or columns.has_edge(only, only):
-                yield component
+            columns[start] = [other for other, _, _ in arcs if other[0] in nodes]
+        yield from _cyclic(columns)
+
+
+def _cyclic(successors: Mapping[Vertex, Sequence[Vertex]]) -> Iterator[set[Vertex]]:
+    """The components that are cycles; a vertex alone is one where it leads to itself."""
+    for component in components(successors):
+        only = next(iter(component))
+        if len(component) > 1 or only in successors.get(only, ()):
+            yield component
 
 
 def _columns_of(graph: Walked, nodes: Iterable[str]) -> Iterator[Column]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
+from lineage_post.components import components
+
 
 def levels(needs: Mapping[str, Collection[str]]) -> list[list[str]]:
     """Levels of nodes, each sorted; ``needs`` says what each node reads.
@@ -41,12 +43,8 @@ def _done(
 
 
 def _cut(waiting: Mapping[str, set[str]]) -> list[str]:
-    import networkx  # Only a project with a cycle pays for loading it.
-
-    graph: networkx.DiGraph[str] = networkx.DiGraph()
-    graph.add_edges_from((parent, node) for node, read in waiting.items() for parent in read)
-    first = []
-    for component in networkx.strongly_connected_components(graph):
-        if all(waiting[node] <= component for node in component):
-            first.append(min(component))
-    return first
+    return [
+        min(component)
+        for component in components(waiting)
+        if all(waiting[node] <= component for node in component)
+    ]

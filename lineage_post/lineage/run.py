@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -95,6 +96,14 @@ class _Run:
         self.needs = {key: self._needs(task) for key, task in self.tasks.items()}
 
     def lineage(self) -> Lineage:
+        # Collections while models are traced need not look through the project again and again.
+        gc.freeze()
+        try:
+            return self._lineage()
+        finally:
+            gc.unfreeze()
+
+    def _lineage(self) -> Lineage:
         self.workers.expect(
             sum(len(t.sql) for key, t in self.tasks.items() if self.keys[key] not in self.cache)
         )

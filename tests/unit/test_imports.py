@@ -14,6 +14,7 @@ ROOT = Path(lineage_post.__file__).parent
 #: Top-level modules in the order in which data flow; imports point only towards earlier ones.
 ORDER = (
     "vocabulary",
+    "components",
     "errors",
     "options",
     "yaml_lines",
