@@ -1,4 +1,5 @@
-"""Which node a relation name stands for. Full names only: a bare name never matches."""
+"""Which node a relation name stands for. Full names only: a shorter one matches where it is known
+what the connection makes of it, as it is in dbt's process."""
 
 from __future__ import annotations
 
@@ -33,6 +34,9 @@ class Relations:
         for node in sorted(project.nodes.values(), key=_builder_first):
             for parts in _names(node, project.adapter_type):
                 self._add(parts, node)
+        for parts, unique_id in _at_home([*self._spelled.items()], project.home):
+            self._ids.setdefault(tuple(part.casefold() for part in parts), unique_id)
+            self._spelled.setdefault(parts, unique_id)
 
     def _add(self, parts: tuple[str, ...], node: Node) -> None:
         folded = tuple(part.casefold() for part in parts)
@@ -91,6 +95,21 @@ def without_temporary(parts: Sequence[str]) -> tuple[str, ...]:
 def is_temporary(identifier: str) -> bool:
     """Whether dbt makes this relation only while it builds another."""
     return _TEMPORARY.search(identifier) is not None
+
+
+def _at_home(
+    names: Sequence[tuple[tuple[str, ...], str]], home: tuple[str, str] | None
+) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The shorter names that the connection completes: ``orders``, ``main.orders``."""
+    if home is None:
+        return
+    database, schema = (part.casefold() for part in home)
+    for parts, unique_id in names:
+        if len(parts) == 3 and parts[0].casefold() == database:
+            yield parts[1:], unique_id
+        in_schema = len(parts) > 1 and parts[-2].casefold() == schema
+        if in_schema and (len(parts) == 2 or parts[0].casefold() == database):
+            yield parts[-1:], unique_id
 
 
 def _builder_first(node: Node) -> tuple[int, str]:

@@ -28,6 +28,8 @@ COLUMNS = Path("lineage_post") / "columns.json"
 CACHE = Path("lineage_post") / "cache"
 #: A star that lists columns: not ``count(*)``, not a product.
 _STAR = re.compile(r"(?:select|distinct|,|\.)\s*\*", re.IGNORECASE)
+#: The last part of a name after FROM or JOIN.
+_AFTER_FROM = re.compile(r"\b(?:from|join)\s+(?:[\"`\[]?\w+[\"`\]]?\.){0,2}[\"`\[]?(\w+)")
 _TRACED = frozenset({Status.SUCCESS, Status.SAMPLE})
 _READABLE = ("model", "snapshot", "seed", "source")
 
@@ -43,7 +45,9 @@ class LiveTracer:
         self.adapter = warehouse.adapter
         self.options = options
         self.target_path = target_path
-        self.project: Project = project_from_manifest(manifest)
+        credentials = self.adapter.config.credentials
+        home = str(credentials.database or ""), str(credentials.schema or "")
+        self.project: Project = replace(project_from_manifest(manifest), home=home)
         self.catalog: dict[str, CatalogTable] = {}
 
     def trace_run(self, run: Run, codes: Mapping[str, str]) -> Lineage:
@@ -56,10 +60,11 @@ class LiveTracer:
         missing = [n for n in sorted(wanted) if is_sample or not self._code(n)]
         self.project = compiler.render_hooks(compiler.compile(self.project, missing))
         # A seed is known by its file, whether or not the run built it.
-        unseen = self._inputs(wanted) - built - self.headers.keys()
+        hard_coded = self._hard_coded(wanted) - built
+        unseen = (self._inputs(wanted) | hard_coded) - built - self.headers.keys()
         self.catalog.update(self._as_recorded(self._columns(unseen, wanted)))
         self.catalog.update(self._columns(self._not_sql(wanted), wanted))
-        return self._trace(wanted | self._unbuilt(wanted) | self._consumers(built))
+        return self._trace(wanted | self._unbuilt(wanted) | self._consumers(built) | hard_coded)
 
     def trace_exposed(self) -> Lineage | None:
         """The lineage of the columns to expose and all their ancestors; None if there are none."""
@@ -131,6 +136,20 @@ class LiveTracer:
             for parent in self.project.nodes[unique_id].depends_on
             if self._type(parent) in _READABLE
         }
+
+    def _hard_coded(self, unique_ids: Iterable[str]) -> set[str]:
+        """The nodes whose tables are named in SQL without a ref, as far as a glance tells."""
+        nodes = self.project.nodes
+        named: dict[str, set[str]] = {}
+        for node in nodes.values():
+            if node.resource_type in _READABLE and node.relation is not None:
+                named.setdefault(node.relation.identifier.casefold(), set()).add(node.unique_id)
+        found: set[str] = set()
+        for unique_id in unique_ids:
+            code = self._code(unique_id) or ""
+            for name in _AFTER_FROM.findall(code.casefold()):
+                found |= named.get(name, set()) - {unique_id, *nodes[unique_id].depends_on}
+        return found
 
     def _with_ephemerals(self, built: set[str]) -> set[str]:
         """The built nodes and the ephemeral models that were inlined into them."""

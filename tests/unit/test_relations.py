@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from lineage_post.artifacts import project_from_manifest_dict
@@ -108,3 +110,28 @@ def test_the_index_of_a_project_never_matches_a_bare_name() -> None:
     assert index.key_of(("orders",)) is None
     assert index.key_of(("main", "orders")) == "model.shop.orders"
     assert index.key_of(("dev", "main", "orders")) == "model.shop.orders"
+
+
+@pytest.mark.parametrize(
+    ("parts", "found"),
+    [
+        (("orders",), "model.shop.orders"),
+        (("main", "orders"), "model.shop.orders"),
+        (("raw", "orders"), "source.shop.raw.orders"),
+        (("other", "orders"), None),
+    ],
+)
+def test_the_connection_completes_a_shorter_name(parts: tuple[str, ...], found: str | None) -> None:
+    model = make_model("orders", "select 1")
+    model["relation_name"] = '"dev"."main"."orders"'
+    project = project_from_manifest_dict(make_manifest(model, make_source("orders")))
+    assert Relations(replace(project, home=("dev", "main"))).find(parts) == found
+
+
+def test_one_name_in_two_databases_is_two_relations() -> None:
+    ours, theirs = make_model("orders", "select 1"), make_model("copies", "select 1")
+    ours["relation_name"], ours["database"] = '"dev"."main"."orders"', "dev"
+    theirs.update(relation_name='"prod"."main"."orders"', database="prod", alias="orders")
+    found = relations_of(ours, theirs)
+    assert found.find(("dev", "main", "orders")) == "model.shop.orders"
+    assert found.find(("prod", "main", "orders")) == "model.shop.copies"
