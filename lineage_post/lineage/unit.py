@@ -213,6 +213,12 @@ def _used(
 
 
 def _notes(task: Task, traced: Trace) -> tuple[tuple[str, str], ...]:
+    """What a declared contract leaves out, and whether the catalog fits the SQL."""
+    said = tuple(("contract", warning) for warning in traced.warnings)
+    return (*said, *_stale(task, traced))
+
+
+def _stale(task: Task, traced: Trace) -> tuple[tuple[str, str], ...]:
     """A catalog that is stale against the SQL is said so, not silently trusted either way."""
     if not task.catalog or traced.open or traced.state is State.UNKNOWN or task.snapshot:
         return ()

@@ -46,7 +46,7 @@ def add_source(t: Tracer, node: Any, f: Frame) -> None:
     if not parts and t.rules.renames_duplicates:
         relation = _without_duplicates(t, relation)
     f.add_operand(Operand(key, relation, parts))
-    if t.rules.name == "bigquery" and isinstance(node, exp.Unnest):
+    if node.__class__ is exp.Unnest and t.rules.name == "bigquery":
         _bring_offset(t, node, relation, f)
     if t.recorder is not None:
         _record(t, node, f, key, relation)

@@ -407,3 +407,24 @@ def test_load_reads_a_target_folder_and_keeps_its_traces(shop: Shop) -> None:
 def test_load_of_an_empty_folder_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(ArtifactError, match="there is no manifest"):
         load(tmp_path)
+
+
+def test_what_a_contract_leaves_out_is_a_note_of_the_model() -> None:
+    options = Options(processes=1, commands={"to_eur": {"inputs": ["amount"], "outputs": ["eur"]}})
+    sql = "select to_eur(amount, id) as eur from dev.raw.orders"
+    model = make_model("eur", sql, ["source.shop.raw.orders"])
+    lineage = lineage_of(ORDERS, model, options=options)
+    assert edges_of(lineage.nodes["model.shop.eur"]) == {"orders.amount -> eur TRANSFORMATION"}
+    [note] = lineage.notes
+    assert (note.unique_id, note.kind) == ("model.shop.eur", "contract")
+    assert note.message == "to_eur: no declared input covers id"
+
+
+def test_a_partial_column_says_what_it_hangs_on() -> None:
+    sql = "select id, note from dev.raw.orders join dev.raw.unlisted on true"
+    model = make_model("m", sql, ["source.shop.raw.orders"])
+    catalog = {"source.shop.raw.orders": {"id": "integer", "amount": "double"}}
+    node = lineage_of(ORDERS, model, catalog=catalog).nodes["model.shop.m"]
+    column = next(c for c in node.columns if c.name == "note")
+    assert column.state is State.PARTIAL
+    assert column.detail is not None and "unlisted" in column.detail

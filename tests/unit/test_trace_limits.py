@@ -10,6 +10,7 @@ from lineage_post.errors import OptionError
 from lineage_post.trace import trace, trace_script
 from lineage_post.trace.limits import BARE_JOIN_LIMIT, NESTING_LIMIT
 from lineage_post.vocabulary import Reason, State
+from tests.cases.reading import all_cases
 
 COLUMNS = {f"a{i}": "int" for i in range(5)}
 DEEP = 5_000
@@ -80,6 +81,15 @@ def test_a_table_of_a_thousand_columns_is_traced() -> None:
 @pytest.mark.parametrize("dialect", ["duckdb", "snowflake", "bigquery", "tsql", None])
 def test_hostile_text_raises_nothing(sql: str, dialect: str | None) -> None:
     assert trace_script(sql, dialect=dialect, schema={"t": COLUMNS})
+
+
+def test_the_sql_of_every_case_is_taken_for_another_dialect_without_a_fault() -> None:
+    dialects = ("duckdb", "snowflake", "bigquery", "tsql", "clickhouse", "spark", None)
+    cases = {case.id: case for case in all_cases()}
+    for n, case in enumerate(cases.values()):
+        found = trace_script(case.sql, dialect=dialects[n % 7], schema=case.schema)
+        faults = [one.detail for one in found if one.reason is Reason.INTERNAL_ERROR]
+        assert not faults, f"{case.id} as {dialects[n % 7]}: {faults}"
 
 
 def test_a_wrong_dialect_is_the_users_fault() -> None:
