@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from lineage_post.bridge import exposed, site
 from lineage_post.bridge.loading import Load, StatementBatch
 from lineage_post.bridge.observed import compiled_codes, observe
-from lineage_post.bridge.say import dbt_flags, describe, detail, tell, warn
+from lineage_post.bridge.say import dbt_flags, describe, detail, guarded, tell, warn
 from lineage_post.bridge.tracing import LiveTracer
 from lineage_post.bridge.versions import input_versions
 from lineage_post.bridge.warehouse import Warehouse
@@ -23,6 +23,7 @@ from lineage_post.options import Options, options_from_mapping
 from lineage_post.publish import files
 from lineage_post.publish.claims import About, read_about
 from lineage_post.publish.load import batches
+from lineage_post.publish.metrics import metrics_of, write_metrics
 from lineage_post.publish.prior import Prior, new_rows, purged_rows, removed_rows
 from lineage_post.publish.rows import rows_of
 from lineage_post.publish.run import Run
@@ -63,7 +64,9 @@ def publish(
     run = replace(run, input_versions=_versions(bridge, tracer, run, options))
     rows = rows_of(lineage, run, exclude_packages=options.exclude_packages)
     added = _prepare(load, rows, options, _left(bridge, run))
-    load.summary = _summary(added, lineage.nodes, time.perf_counter() - started)
+    seconds = time.perf_counter() - started
+    load.summary = _summary(added, lineage.nodes, seconds)
+    guarded(lambda: write_metrics(metrics_of(lineage, run, added, seconds), bridge.target_path))
 
 
 def _versions(

@@ -348,3 +348,23 @@ def test_a_bare_name_is_the_one_that_the_connection_completes(project: DbtProjec
     assert project.dbt("run", "--select", "report").code == 0
     edges = project.current_edges("model.shop.report")
     assert ("fct_customers", "revenue", "report", "doubled", "IDENTITY") in edges
+
+
+def test_a_statement_that_cannot_be_parsed_is_counted(
+    duck: DbtProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from lineage_post.lineage import unit
+    from lineage_post.trace.result import Trace
+    from lineage_post.vocabulary import Reason
+
+    def no_parser_takes_it(*args: Any, **kwargs: Any) -> Trace:
+        return Trace(State.UNKNOWN, "select", Reason.PARSE_ERROR)
+
+    monkeypatch.setattr(unit, "trace", no_parser_takes_it)
+    duck.write("models/report.sql", REPORT.replace("*", "+ 0"))
+    assert duck.dbt("run", "--select", "report").code == 0
+    metrics = json.loads((duck.target / "lineage_post" / "run.json").read_text())
+    assert metrics["statements"]["unparsed"] == ["model.shop.report"]
+    assert metrics["refreshes"] == {"success": 1}
+    counted = duck.table("lineage_coverage", "nodes_unparsed", "resource_type = 'model'")
+    assert counted == [(1,)]
