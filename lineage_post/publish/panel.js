@@ -168,8 +168,11 @@
     return el("td", "", el("div", "lp-none", [dash, el("span", "lp-sr", "no traced column")]));
   }
 
-  function nameCell(column) {
-    var line = el("div", "lp-name-line", el("bdi", "lp-name", visible(column[COLUMN.name])));
+  function nameCell(n, c, column) {
+    var shown = visible(column[COLUMN.name]);
+    var opener = attributes(button("lp-opener", el("bdi", "lp-name", shown), function (me) { toggleGraph(me, n, c); }),
+      { "aria-expanded": "false", "aria-label": shown + ": draw its lineage", title: "Draw its lineage" });
+    var line = el("div", "lp-name-line", opener);
     if (column[COLUMN.expression]) {
       line.append(attributes(button("lp-more lp-sql", "SQL", function (me) { toggleSql(me, column); }),
         { "aria-expanded": "false", "aria-label": "SQL of " + visible(column[COLUMN.name]) }));
@@ -179,18 +182,145 @@
 
   // The expression stands in a row of its own below the column's, made on demand.
   function toggleSql(me, column) {
-    var row = me.closest("tr"), next = row.nextElementSibling;
-    var open = me.getAttribute("aria-expanded") === "true";
+    var row = me.closest("tr"), open = me.getAttribute("aria-expanded") === "true";
     me.setAttribute("aria-expanded", String(!open));
     row.classList.toggle("lp-open", !open);
-    if (open) { next.remove(); return; }
+    if (open) { below(row, "lp-sql-row").remove(); return; }
     var code = el("pre", "lp-expression", visible(column[COLUMN.expression]));
     row.after(el("tr", "lp-sql-row", attributes(el("td", "", code), { colspan: row.children.length })));
   }
 
+  // What was opened below the row of a column.
+  function below(row, className) {
+    var next = row.nextElementSibling;
+    while (!next.classList.contains(className)) next = next.nextElementSibling;
+    return next;
+  }
+
+  // The small graph of a column, in a row of its own below the column's.
+  function toggleGraph(me, n, c) {
+    var row = me.closest("tr"), open = me.getAttribute("aria-expanded") === "true";
+    me.setAttribute("aria-expanded", String(!open));
+    if (open) {
+      below(row, "lp-graph-row").remove();
+      return;
+    }
+    row.after(el("tr", "lp-graph-row", attributes(el("td", "", graphOf(n, c)), { colspan: row.children.length })));
+  }
+
+  var BOX = { width: 130, height: 46, across: 34, down: 10 }, HOPS = 2, LEVEL = 6;
+
+  function sources(n, c) {
+    var column = typeof c === "number" ? data.nodes[n][NODE.columns][c] : null;
+    return (column && column[COLUMN.edges]) || [];
+  }
+
+  // Boxes by their distance from the column, those at hand first, and the edges between them.
+  function around(n, c) {
+    var seen = new Map(), levels = new Map(), edges = [], left = { up: 0, down: 0 };
+    function place(m, d, hop) {
+      var key = m + "/" + d;
+      if (seen.has(key)) return key;
+      var level = levels.get(hop) || [];
+      if (level.length >= LEVEL) { left[hop < 0 ? "up" : "down"] += 1; return null; }
+      level.push({ key: key, node: m, column: d });
+      levels.set(hop, level);
+      seen.set(key, hop);
+      return key;
+    }
+    function go(way) {
+      var front = [[n, c]];
+      for (var hop = 1; hop <= HOPS; hop++) {
+        var next = [];
+        front.forEach(function (at) {
+          var list = way < 0 ? sources(at[0], at[1]) : uses.get(at[0] + "/" + at[1]) || [];
+          list.slice().sort(function (a, b) { return (a[2] & 15) - (b[2] & 15); }).forEach(function (e) {
+            if (!isDirect(e) && hop > 1) return;
+            var known = seen.has(e[0] + "/" + e[1]), key = place(e[0], e[1], way * hop), own = at[0] + "/" + at[1];
+            if (key === null || (known && seen.get(key) * way < seen.get(own) * way)) return;
+            edges.push(way < 0 ? [key, own, e[2]] : [own, key, e[2]]);
+            if (!known && isDirect(e)) next.push([e[0], e[1]]);
+          });
+        });
+        front = next;
+      }
+    }
+    place(n, c, 0);
+    go(-1);
+    go(1);
+    return { levels: levels, edges: edges, left: left };
+  }
+
+  function svg(tag, values) { return attributes(document.createElementNS("http://www.w3.org/2000/svg", tag), values); }
+
+  function graphOf(n, c) {
+    var found = around(n, c), hops = Array.from(found.levels.keys()).sort(function (a, b) { return a - b; }), at = new Map();
+    var tall = Math.max.apply(null, hops.map(function (hop) { return found.levels.get(hop).length; }));
+    var height = tall * (BOX.height + BOX.down) - BOX.down, width = hops.length * (BOX.width + BOX.across) - BOX.across;
+    var plane = el("div", "lp-plane"), lines = svg("svg", { width: width, height: height, "aria-hidden": "true" });
+    plane.style.width = width + "px";
+    plane.style.height = height + "px";
+    plane.append(lines);
+    hops.forEach(function (hop, i) {
+      var level = found.levels.get(hop), top = (height - level.length * (BOX.height + BOX.down) + BOX.down) / 2;
+      level.forEach(function (item, j) {
+        var x = i * (BOX.width + BOX.across), y = top + j * (BOX.height + BOX.down);
+        at.set(item.key, [x, y + BOX.height / 2]);
+        plane.append(box(item, x, y, hop === 0));
+      });
+    });
+    found.edges.forEach(function (e) {
+      var a = at.get(e[0]), b = at.get(e[1]), x = a[0] + BOX.width, bend = Math.max(24, (b[0] - x) / 2);
+      var line = svg("path", { d: "M" + x + "," + a[1] + "C" + (x + bend) + "," + a[1] + " " + (b[0] - bend) + "," + b[1] + " " + b[0] + "," + b[1],
+        "class": "lp-line " + (isDirect([0, 0, e[2]]) ? "lp-value" : "lp-decides") });
+      line.append(svg("title", {}));
+      line.firstChild.textContent = subtype(e[2]);
+      lines.append(line);
+    });
+    return el("div", "lp-drawing", [el("div", "lp-scroll", plane), remarks(n, c, found)]);
+  }
+
+  function box(item, x, y, isOwn) {
+    var node = data.nodes[item.node], href = isOwn ? null : address(node[NODE.id]);
+    var name = item.column === null ? "every row" : columnName(item.node, item.column);
+    var made = el(href ? "a" : "span", "lp-box" + (isOwn ? " lp-own" : "") + (node[NODE.state] ? " lp-unsure" : ""),
+      [el("bdi", "lp-box-node", visible(node[NODE.label])), el("bdi", "lp-column", visible(name))]);
+    made.title = visible(node[NODE.label] + "." + name);
+    made.style.left = x + "px";
+    made.style.top = y + "px";
+    if (href) {
+      made.href = href;
+      made.addEventListener("click", function () { wanted = { node: item.node, column: item.column }; });
+    }
+    return made;
+  }
+
+  function remarks(n, c, found) {
+    var legend = [el("span", "lp-key lp-key-value", "value"), el("span", "lp-key lp-key-decides", "decides rows or branches")];
+    var cut = found.left.up + found.left.down;
+    if (cut) legend.push(el("span", "lp-none", plural(cut, "more column") + " not drawn"));
+    var line = el("div", "lp-remarks", legend), name = data.nodes[n][NODE.columns][c][COLUMN.name];
+    explorer.then(function (home) {
+      if (!home) return;
+      var link = el("a", "lp-explore", "Open in the explorer");
+      link.href = home + "#/column/" + encodeURIComponent(data.nodes[n][NODE.id]) + "/" + encodeURIComponent(name);
+      line.append(link);
+    });
+    return line;
+  }
+
+  // The explorer beside this page, where it was written and came along; null where it did not.
+  var explorer = new Promise(function (resolve) {
+    var script = document.createElement("script");
+    script.src = "lineage_post/explorer/here.js";
+    script.onload = function () { resolve(window.lineagePostExplorer ? "lineage_post/explorer/index.html" : null); };
+    script.onerror = function () { resolve(null); };
+    document.head.append(script);
+  });
+
   function row(n, c, hasSources) {
     var column = data.nodes[n][NODE.columns][c];
-    var cells = [nameCell(column), hasSources ? comesFrom(column) : null, usedBy(n, c)];
+    var cells = [nameCell(n, c, column), hasSources ? comesFrom(column) : null, usedBy(n, c)];
     return attributes(el("tr", "", cells), { "data-column": c });
   }
 
@@ -298,6 +428,12 @@
         draw();
       }), { role: "switch", "aria-checked": String(indirect), title: "Joins, filters, grouping, sorting, windows and conditions" }));
     }
+    explorer.then(function (home) {
+      if (!home) return;
+      var link = el("a", "lp-explore", "Explorer");
+      link.href = home + "#/node/" + encodeURIComponent(data.nodes[n][NODE.id]);
+      top.append(link);
+    });
     draw();
     host.append.apply(host, [top].concat(notes(n), [body]));
     return host;

@@ -3,7 +3,7 @@ import { Card } from "./Card.jsx";
 import { Legend } from "./Legend.jsx";
 import { HEAD, trace, WIDTH } from "./scene.js";
 
-const MARGIN = 36, SMALLEST = 0.5;
+const MARGIN = 26, SMALLEST = 0.5;
 
 /** The drawn graph. Hovering works on the elements themselves, so that nothing is drawn again. */
 export function Canvas({ graph, picture, shown, onShow, onFocus, onToggle, onExpand }) {

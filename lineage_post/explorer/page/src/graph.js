@@ -65,9 +65,10 @@ export class Graph {
 
   /** Own edges, then those that other producers alone assert; who asserts what is kept aside. */
   addEdges(own, claims) {
-    const known = new Set();
-    if (claims.length) for (let i = 0; i < own.size; i++) known.add(own.to[i] * this.columnCount + own.from[i]);
     this.producers = new Map();
+    if (!claims.length) return this.index(own);
+    const known = new Set();
+    for (let i = 0; i < own.size; i++) known.add(own.to[i] * this.columnCount + own.from[i]);
     const to = [...own.to], from = [...own.from], code = [...own.code];
     for (const [t, s, c, producer, stale, seen] of claims) {
       const key = t * this.columnCount + s, list = this.producers.get(key) ?? [];
@@ -79,9 +80,13 @@ export class Graph {
       from.push(s);
       code.push(c | CLAIMED | (stale ? STALE : 0));
     }
-    this.edgeCount = to.length;
-    this.up = adjacency(this.columnCount, to, from, code, to.length);
-    this.down = adjacency(this.columnCount, from, to, code, to.length);
+    return this.index({ to, from, code, size: to.length });
+  }
+
+  index({ to, from, code, size }) {
+    this.edgeCount = size;
+    this.up = adjacency(this.columnCount, to, from, code, size);
+    this.down = adjacency(this.columnCount, from, to, code, size);
   }
 
   addIndirect({ edges, rows }) {

@@ -1,6 +1,6 @@
 // Layers from left to right: ranks by longest path, order by barycentre, places by isotonic means.
 // Pure: the same input gives the same places. Cycles are opened, self edges ignored.
-const GAP_X = 88, GAP_Y = 22, SWEEPS = 10;
+const GAP_X = 66, GAP_Y = 22, SWEEPS = 10;
 
 /**
  * ids in a stable order, edges as [from, to]; width of every box, height(id) of each.

@@ -2,7 +2,7 @@
 import { COMMAND, each, FLOWS, isValue, kindOf, NO_COLUMNS, STALE } from "./graph.js";
 import { layout } from "./layout.js";
 
-export const WIDTH = 248, HEAD = 50, STRIP = 28, ROW = 25, PAD = 7;
+export const WIDTH = 224, HEAD = 50, STRIP = 28, ROW = 25, PAD = 7;
 export const MOST_DRAWN = 200, MOST_ROWS = 30;
 
 /** open: Map node -> "none" | "some" | "all", what the viewer has said; else by `openAll`. */

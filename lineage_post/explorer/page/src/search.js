@@ -10,7 +10,7 @@ export class Search {
     for (let i = 0; i < this.names.length; i++) first[i + 1] += first[i];
     const next = first.slice();
     this.places = new Int32Array(graph.columnCount);
-    graph.nameOf.forEach((name, c) => { this.places[next[name]++] = c; });
+    for (let c = 0; c < graph.columnCount; c++) this.places[next[graph.nameOf[c]]++] = c;
   }
 
   /** Models and columns that have all words of the text, the best first, and how many there are. */

@@ -25,10 +25,11 @@ export function walk(graph, focus, { direction = "both", depth = 1, kinds = new 
   return view;
 }
 
-/** The largest depth whose graph is still easily read; one hop at least. */
+/** The largest depth whose graph is still read at a glance: a few tables, a few layers. */
 export function easyDepth(graph, focus, options, most = 22) {
+  const hops = options.direction === "both" ? 2 : 3;
   let depth = 1, size = walk(graph, focus, { ...options, depth }).tables.size;
-  while (depth < MOST_HOPS) {
+  while (depth < hops) {
     const next = walk(graph, focus, { ...options, depth: depth + 1 }).tables.size;
     if (next > most) break;
     depth++;
