@@ -7,8 +7,9 @@ import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
+
+import sqlglot
 
 import lineage_post
 from lineage_post.artifacts import CatalogTable, Project
@@ -33,7 +34,7 @@ def _engine() -> str:
     modules = sorted([*folder.glob("trace/*.py"), *folder.glob("lineage/*.py")])
     states = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in modules]
     files = hashlib.sha256(repr(states).encode()).hexdigest()[:16]
-    return f"{lineage_post.__version__}/sqlglot-{version('sqlglot')}/{files}"
+    return f"{lineage_post.__version__}/sqlglot-{getattr(sqlglot, '__version__', '')}/{files}"
 
 
 #: The version of what tracing gives; a cached trace of another engine is not used.

@@ -23,12 +23,15 @@ from typing import Any
 from rich.console import Console
 
 from lineage_post.artifacts import read_manifest
+from tests.bench.commands import asking_for_a_row, commands
 from tests.bench.peers import whole_processes
 from tests.bench.projects import write_project
 from tests.bench.queries import milliseconds, workloads
 from tests.bench.report import TASKS, Results, show, to_dict
 
-PARTS = ("queries", "projects", "manifests")
+PARTS = ("queries", "projects", "manifests", "commands", "why")
+#: The models of the project that ``impact`` and ``diff`` are asked about.
+COMMANDS_ON = 1_000
 #: The most models a slow contender is given.
 LIMITS = {"sqlglot-default": 100, "sqlglot-best": 1_000}
 
@@ -86,8 +89,9 @@ def _run(plan: Plan) -> Results:
         if "projects" in plan.parts:
             for size in plan.sizes:
                 folder = _made(Path(scratch), size)
-                write_project(folder / "changed", size, changed=size // 2)
-                results.projects[size] = dict(_measured(folder, size, plan.rounds))
+                _changed(folder, size)
+                rounds = plan.rounds if size < 5_000 else min(plan.rounds, 2)
+                results.projects[size] = dict(_measured(folder, size, rounds))
                 results.note_load(f"after {size:,} models")
         if "manifests" in plan.parts:
             sizes = [size for size in plan.sizes if size < 5_000]
@@ -99,12 +103,26 @@ def _run(plan: Plan) -> Results:
                 tools = dict(whole_processes(folder, rounds=min(plan.rounds, 2)))
                 results.manifests[name] = (models, tools)
             results.note_load("after the whole processes")
+        if "commands" in plan.parts:
+            folder = _made(Path(scratch), COMMANDS_ON)
+            found = commands(folder, _changed(folder, COMMANDS_ON), rounds=plan.rounds)
+            results.commands = (COMMANDS_ON, dict(found))
+            results.note_load("after impact and diff")
+    if "why" in plan.parts:
+        _say("asking for a row")
+        results.why = asking_for_a_row()
     return results
 
 
 def _made(scratch: Path, size: int) -> Path:
     folder = scratch / str(size)
     return folder if folder.exists() else write_project(folder, size)
+
+
+def _changed(folder: Path, size: int) -> Path:
+    """The same project with another SQL in one of its models."""
+    changed = folder / "changed"
+    return changed if changed.exists() else write_project(changed, size, changed=size // 2)
 
 
 def _models(folder: Path) -> int:

@@ -85,10 +85,11 @@ def _cold_run(command: Command, folder: Path) -> dict[str, Any]:
         target.mkdir()
         for name in ARTIFACTS:
             shutil.copy(folder / name, target)
-        return _timed(command(target), Path(scratch))
+        return timed(command(target), Path(scratch))
 
 
-def _timed(command: Sequence[str], cwd: Path) -> dict[str, Any]:
+def timed(command: Sequence[str], cwd: Path) -> dict[str, Any]:
+    """CPU and wall seconds of a command, its peak memory, and the edges where it tells them."""
     # A small process starts it: a child's peak memory is at least its parent's.
     launcher = [sys.executable, "-S", "-E", str(Path(__file__).with_name("launch.py"))]
     done = subprocess.run([*launcher, *command], cwd=cwd, capture_output=True, text=True)

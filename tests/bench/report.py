@@ -12,6 +12,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from tests.bench.commands import DIFF, IMPACT, START
 from tests.bench.queries import BEST, EDGES, EXPRESSIONS, PARSE
 
 #: Task of a project -> what a reader is told.
@@ -53,6 +54,10 @@ class Results:
     queries: dict[str, dict[str, float]] = field(default_factory=dict)
     #: Name of a manifest -> (its models, tool -> report).
     manifests: dict[str, tuple[int, dict[str, dict[str, Any]]]] = field(default_factory=dict)
+    #: The models of a project, and what commands on it take.
+    commands: tuple[int, dict[str, dict[str, Any]]] | None = None
+    #: What ``why`` costs, in lines of words.
+    why: list[str] = field(default_factory=list)
     loads: list[tuple[str, tuple[float, float, float]]] = field(default_factory=list)
 
     def note_load(self, when: str) -> None:
@@ -76,6 +81,8 @@ def to_dict(results: Results) -> dict[str, Any]:
             name: {"models": models, "tools": reports}
             for name, (models, reports) in results.manifests.items()
         },
+        "commands": results.commands,
+        "why": results.why,
         "aims": [{**asdict(aim), "is_reached": aim.is_reached} for aim in aims(results)],
     }
 
@@ -88,6 +95,11 @@ def show(results: Results, console: Console) -> None:
         console.print(_query_table(f"{name}: CPU for a query", row))
     for name, (models, tools) in results.manifests.items():
         console.print(_project_table(f"{name}: {models:,} models, whole processes", tools))
+    if results.commands is not None:
+        models, reports = results.commands
+        console.print(_project_table(f"{models:,} models: commands as whole processes", reports))
+    for line in results.why:
+        console.print(f"why: {line.strip()}")
     console.print(_aims_table(list(aims(results))))
     for when, load in results.loads:
         console.print(f"load {when}: " + " ".join(f"{value:.1f}" for value in load))
@@ -144,12 +156,21 @@ def aims(results: Results) -> Iterator[Aim]:
         large, small = (results.projects[n].get("cold-1", {}).get("cpu") for n in (5_000, 1_000))
         if large and small:
             yield Aim("cost of 5,000 models : 1,000", large / small, 6)
+    if results.commands is not None:
+        yield from _command_aims(*results.commands)
     for name, (models, tools) in results.manifests.items():
         ours, theirs = tools.get("lineage-post build"), tools.get("dbt-colibri")
         if ours and theirs:
             bound = 10 if models >= 700 else 7
             ratio = theirs["cpu"] / ours["cpu"]
             yield Aim(f"{name}: dbt-colibri : ours", ratio, bound, is_least=True)
+
+
+def _command_aims(models: int, reports: Reports) -> Iterator[Aim]:
+    start = reports[START]["cpu"]
+    for what, bound in ((IMPACT, 1.0), (DIFF, 3.0)):
+        seconds = reports[what]["cpu"] - start
+        yield Aim(f"{models:,} models: {what}, s beyond the start", seconds, bound)
 
 
 def _query_aims(name: str, row: Mapping[str, float]) -> Iterator[Aim]:
