@@ -10,7 +10,6 @@ from rich.table import Table
 from lineage_post.cli import console, wording
 from lineage_post.cli.loading import Loaded, Request, artifact_options, load
 from lineage_post.cli.places import Places, place_options
-from lineage_post.cli.targets import target_of
 from lineage_post.errors import SelectionError
 from lineage_post.governance.classification import Column
 from lineage_post.governance.erasure import Derived, Erasure, Step, erasure_of
@@ -24,6 +23,7 @@ from lineage_post.publish.erasure import (
     erasure_to_dict,
     gap_reason,
 )
+from lineage_post.selection import target_of
 from lineage_post.vocabulary import Certainty
 
 
