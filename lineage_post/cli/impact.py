@@ -12,7 +12,6 @@ from rich.table import Table
 from lineage_post.cli import console, wording
 from lineage_post.cli.loading import Loaded, Request, artifact_options, load
 from lineage_post.cli.places import Places, place_options
-from lineage_post.cli.targets import target_of
 from lineage_post.consumers.yaml_places import Read
 from lineage_post.errors import SelectionError
 from lineage_post.graph import Column
@@ -27,6 +26,7 @@ from lineage_post.impact import (
     Impact,
     Moved,
 )
+from lineage_post.impact.asking import named_column
 from lineage_post.impact.document import domain_to_dict, impact_to_dict, kinds
 from lineage_post.impact.possible import possible_of
 from lineage_post.lineage import Lineage
@@ -68,7 +68,7 @@ def command(
     analysis = Analysis(loaded.lineage, reader(places, loaded.lineage.project.name))
     changes = [_change(kind, text, loaded.lineage) for kind, texts in asked for text in texts]
     impacts = [analysis.impact(change) for change in changes]
-    domains = [analysis.domain(*_column(text, loaded.lineage)) for text in domain]
+    domains = [analysis.domain(*named_column(loaded.lineage, text)) for text in domain]
     if output == "json":
         console.say_json(_document(loaded, analysis, impacts, domains))
     else:
@@ -101,17 +101,7 @@ def _change(kind: ChangeKind, text: str, lineage: Lineage) -> Change:
         raise SelectionError(
             f"--rename {text}: there is no new name", hint="Write --rename orders.total=amount."
         )
-    return Change(kind, *_column(name, lineage), to.strip() or None)
-
-
-def _column(text: str, lineage: Lineage) -> tuple[str, str]:
-    target = target_of(text, lineage)
-    if target.column is None:
-        raise SelectionError(
-            f"{text!r} is a node; name a column of it",
-            hint=f"It has {', '.join(lineage.graph.columns(target.node)[:12])}.",
-        )
-    return target.node, target.column
+    return Change(kind, *named_column(lineage, name), to.strip() or None)
 
 
 def _document(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,6 +27,7 @@ from lineage_post.cli.places import Places
 from lineage_post.errors import ArtifactError, OptionError
 from lineage_post.lineage import ENGINE, Lineage, trace_project
 from lineage_post.lineage.load import CACHE_FOLDER
+from lineage_post.lineage.modes import with_other_mode
 from lineage_post.options import Options, gather_options, project_variables
 from lineage_post.trace.dialects import ADAPTER_DIALECTS, dialect_of, rules_of
 
@@ -40,6 +41,7 @@ class Request:
     manifest: str | None = None
     catalog: str | None = None
     upstream_manifest: tuple[str, ...] = ()
+    other_mode_manifest: str | None = None
     compiled_from_disk: bool = False
     dialect: str | None = None
     exclude_packages: tuple[str, ...] = ()
@@ -85,6 +87,12 @@ _OPTIONS = (
         help="Manifest of a project this one reads from; can be repeated.",
     ),
     click.option(
+        "--other-mode-manifest",
+        metavar="FILE",
+        help="Manifest of dbt compile --full-refresh (or without it): incremental models then have "
+        "what their first build reads and what later builds read.",
+    ),
+    click.option(
         "--compiled-from-disk",
         is_flag=True,
         help="Take SQL the manifest lacks from target/compiled, where it still matches.",
@@ -110,13 +118,17 @@ def load(places: Places, request: Request) -> Loaded:
     catalog_file = _path(request.catalog) or places.target_path / "catalog.json"
     cache = Cache.open(places.target_path / CACHE_FOLDER, ENGINE) if options.cache else Cache()
     with console.busy(f"Tracing {project.name}"):
-        lineage = trace_project(
-            project,
+        trace = partial(
+            trace_project,
             catalog=_catalog(catalog_file, required=request.catalog is not None),
             options=options,
             seed_headers=read_seed_headers(project, project_dir=places.project_dir),
             cache=cache,
         )
+        lineage = trace(project)
+        other = _path(request.other_mode_manifest)
+        if other is not None:
+            lineage = with_other_mode(lineage, trace(_project(other, places, request)))
     cache.save()
     loaded = Loaded(lineage, lineage, options, places, manifest)
     loaded.warnings += [f"{n.unique_id}: {n.message}" for n in lineage.notes]

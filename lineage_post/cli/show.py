@@ -14,6 +14,7 @@ from lineage_post.cli.targets import target_of
 from lineage_post.cli.tree import grouped
 from lineage_post.cli.walk import Walk, named
 from lineage_post.lineage import Lineage
+from lineage_post.lineage.modes import BOTH, FULL_REFRESH, INCREMENTAL, mode_of
 from lineage_post.lineage.project import node_to_dict
 from lineage_post.publish import json
 from lineage_post.vocabulary import EdgeType
@@ -73,6 +74,13 @@ def command(
         walk.show()
 
 
+_MODES = {
+    BOTH: "of its first build and of later ones",
+    INCREMENTAL: "as later builds run it: the first one, or --full-refresh, may read other columns",
+    FULL_REFRESH: "as its first build runs it: later builds may read other columns",
+}
+
+
 def _limit(plus: int | None, depth: int | None) -> int | None:
     return depth if plus is None else plus if depth is None else min(plus, depth)
 
@@ -93,7 +101,11 @@ def _show_node(loaded: Loaded, node: str, output: str) -> None:
         console.say_json(
             {
                 "metadata": json.metadata_of(lineage.project, loaded.options),
-                "node": {**node_to_dict(traced), "native": _native(lineage, node)},
+                "node": {
+                    **node_to_dict(traced),
+                    "native": _native(lineage, node),
+                    "build_mode": mode_of(lineage, node),
+                },
             }
         )
         return
@@ -103,6 +115,9 @@ def _show_node(loaded: Loaded, node: str, output: str) -> None:
     native = _native(lineage, node)
     if native:
         console.say(f"[quiet]{console.marked(wording.native(native))}[/]")
+    mode = mode_of(lineage, node)
+    if mode is not None:
+        console.say(f"[quiet]{_MODES[mode]}[/]")
     table = Table(box=None, pad_edge=False, header_style="quiet")
     for heading in ("column", "type", "state", "comes from"):
         table.add_column(heading)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from importlib import import_module
+from typing import Any, TypeAlias
 
 from lineage_post.artifacts import Project
 from lineage_post.graph import ColumnGraph, Step
@@ -13,6 +14,9 @@ from lineage_post.lineage.record import edge_row
 from lineage_post.options import Options
 from lineage_post.values import ColumnLineage, Edge, NodeLineage, Note
 from lineage_post.vocabulary import State
+
+#: An answer of ``lineage_post.impact``, whose modules come after this one.
+Impact: TypeAlias = Any
 
 #: The dbt package of this tool; its own models are never part of what it publishes.
 OWN_PACKAGE = "lineage_post"
@@ -47,6 +51,8 @@ class Lineage:
     nodes: Mapping[str, NodeLineage]
     options: Options = field(default_factory=Options)
     notes: tuple[Note, ...] = ()
+    #: Of incremental models that are known in both forms the edges that one form alone has.
+    modes: Mapping[str, Mapping[Edge, str]] = field(default_factory=dict)
 
     @cached_property
     def graph(self) -> ColumnGraph:
@@ -77,6 +83,22 @@ class Lineage:
     def downstream(self, node: str, column: str, depth: int | None = None) -> list[Step]:
         """What is computed from a column, nearest first. Raises SelectionError for a wrong name."""
         return self.graph.downstream(node, column, depth=depth)
+
+    def impact(
+        self,
+        *,
+        rename: Mapping[str, str] | None = None,
+        drop: str | Iterable[str] = (),
+        retype: Mapping[str, str | None] | None = None,
+    ) -> tuple[Impact, ...]:
+        """What each change breaks: ``impact(rename={"stg_orders.status": "state"})``.
+
+        Raises SelectionError for a column that is not there.
+        """
+        # The answers are made of lineages, so that this module comes before theirs.
+        asking = import_module("lineage_post.impact.asking")
+        found: tuple[Impact, ...] = asking.impacts(self, rename=rename, drop=drop, retype=retype)
+        return found
 
     def is_published(self, unique_id: str) -> bool:
         """Whether a node is to be shown; excluded packages still serve as steps between."""

@@ -19,6 +19,7 @@ from typing import Any
 from lineage_post import __version__
 from lineage_post.artifacts import Project
 from lineage_post.lineage import Edge, Lineage
+from lineage_post.lineage.modes import BOTH, mode_of
 from lineage_post.options import Options
 from lineage_post.vocabulary import Reason
 
@@ -62,7 +63,18 @@ def document(lineage: Lineage, options: Options, **more: Any) -> dict[str, Any]:
         node = nodes.get(entry["unique_id"])
         entry["checksum"] = node and node.checksum
         entry["native"] = dict(node.native) if node and node.native else None
+        entry["build_mode"] = mode_of(lineage, entry["unique_id"])
+        if entry["unique_id"] in lineage.modes:
+            _mark_modes(lineage, entry)
     return content
+
+
+def _mark_modes(lineage: Lineage, entry: dict[str, Any]) -> None:
+    """Says of each edge of an incremental model which builds have it: ``both`` for most."""
+    unique_id = entry["unique_id"]
+    marks = lineage.modes[unique_id]
+    for edge, told in zip(lineage.nodes[unique_id].edges, entry["edges"], strict=True):
+        told["build_mode"] = marks.get(edge, BOTH)
 
 
 def edge_to_dict(edge: Edge) -> dict[str, Any]:
