@@ -70,7 +70,7 @@ class RecordedTables:
     def refreshes(self) -> list[Recorded]:
         """Every refresh there is."""
         rows = self.query(f"select {_REFRESH} from {self.table('lineage_refreshes')}")
-        return [Recorded(*row[:3], _naive(row[3]), _naive(row[4]), *row[5:]) for row in rows]
+        return [_recorded(row) for row in rows]
 
     def renames(self) -> list[tuple[str, str]]:
         """Pairs of the node that was and the node that it is now."""
@@ -156,11 +156,22 @@ class RecordedTables:
 
     def _edges(self, fingerprints: Collection[str]) -> Iterator[tuple[str, Edge]]:
         for row in self._of("lineage_edges", _EDGE, fingerprints):
-            ops = tuple(Op(o["name"], OpKind(o["kind"])) for o in json.loads(row[10] or "[]"))
-            yield (
-                row[0],
-                Edge(*row[1:6], Subtype(row[6]), bool(row[7]), Certainty(row[8]), row[9], ops),
+            fingerprint, *ends, subtype, masking, certainty, expression, listed = row
+            ops = tuple(Op(o["name"], OpKind(o["kind"])) for o in json.loads(listed or "[]"))
+            from_node, from_column, from_field, to_node, to_column = ends
+            edge = Edge(
+                from_node,
+                from_column,
+                from_field,
+                to_node,
+                to_column,
+                Subtype(subtype),
+                bool(masking),
+                Certainty(certainty),
+                expression,
+                ops,
             )
+            yield fingerprint, edge
 
     def _columns(self, fingerprints: Collection[str]) -> Iterator[tuple[str, ColumnLineage]]:
         for fingerprint, name, ordinal, data_type, state, reason, expression in self._of(
@@ -183,6 +194,11 @@ class RecordedTables:
                 f"select distinct {columns} from {self.table(table)}"
                 f" where fingerprint in ({listed})"
             )
+
+
+def _recorded(row: Sequence[Any]) -> Recorded:
+    node, run_id, producer, refreshed_at, recorded_at, *rest = row
+    return Recorded(node, run_id, producer, _naive(refreshed_at), _naive(recorded_at), *rest)
 
 
 def _state(columns: Collection[ColumnLineage]) -> State:

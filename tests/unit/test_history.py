@@ -1,0 +1,133 @@
+"""Which recorded refreshes count at a time, and how a column's derivation changed."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import pytest
+
+from lineage_post.errors import LineageError, OptionError
+from lineage_post.history.claims import Claims, require_producer
+from lineage_post.history.moments import moment, span
+from lineage_post.history.replay import Derivation, Recorded, changes, current
+
+START = datetime(2026, 1, 1)
+NODE = "model.shop.m"
+
+
+def at(day: float) -> datetime:
+    return START + timedelta(days=day)
+
+
+def recorded(day: float, fingerprint: str | None = None, **changed: object) -> Recorded:
+    values: dict[str, object] = {
+        "node": NODE,
+        "run_id": f"r{day}",
+        "producer": "execution",
+        "refreshed_at": at(day),
+        "recorded_at": at(day),
+        "status": "success",
+        "reason": None,
+        "fingerprint": fingerprint,
+        "definition_version": f"{fingerprint}.c.s",
+    }
+    return Recorded(**{**values, **changed})  # type: ignore[arg-type]
+
+
+TIMELINE = [
+    recorded(0, "a"),
+    recorded(1, "b"),
+    recorded(2, status="error"),
+    recorded(3, "c", reason="internal_error"),
+    recorded(4, "logs", producer="logs", refreshed_at=at(0.5), recorded_at=at(4)),
+    recorded(5, status="purged", producer="logs"),
+    recorded(6, "logs", producer="logs", refreshed_at=at(0.5), recorded_at=at(6)),
+    recorded(7, status="removed"),
+    recorded(8, "d"),
+]
+
+
+@pytest.mark.parametrize(
+    ("as_of", "as_recorded", "found"),
+    [
+        (0, None, {"a"}),
+        (0.5, None, {"a", "logs"}),
+        (0.5, 3, {"a"}),
+        (1, 3, {"b"}),
+        (3, 3, {"b"}),
+        (5, 5, {"b"}),
+        (5, 4.5, {"b", "logs"}),
+        (6, None, {"b", "logs"}),
+        (7, None, set()),
+        (None, None, {"d"}),
+        (-1, None, set()),
+    ],
+)
+def test_what_counts_at_a_time_as_recorded_by_a_time(
+    as_of: float | None, as_recorded: float | None, found: set[str]
+) -> None:
+    counting = current(
+        TIMELINE,
+        None if as_of is None else at(as_of),
+        None if as_recorded is None else at(as_recorded),
+    )
+    assert {refresh.fingerprint for refresh in counting.values()} == found
+
+
+DERIVATIONS: dict[str, dict[str | None, Derivation]] = {
+    "a": {"x": Derivation(("s.x",), "x")},
+    "b": {"x": Derivation(("s.x",), "x + 1"), "y": Derivation(("s.y",), "y")},
+    "d": {"x": Derivation(("s.z",), "z")},
+}
+
+
+def test_changes_tell_edits_and_breaks_of_each_column() -> None:
+    ours = [refresh for refresh in TIMELINE if refresh.producer == "execution"]
+    told = [(c.column, c.kind, c.refresh.run_id) for c in changes(NODE, ours, DERIVATIONS)]
+    assert told == [
+        ("x", "first", "r0"),
+        ("x", "changed", "r1"),
+        ("y", "added", "r1"),
+        ("x", "break", "r8"),
+        ("y", "break", "r8"),
+    ]
+
+
+def test_a_renamed_node_goes_on_with_its_history() -> None:
+    old, new = "model.shop.old", "model.shop.new"
+    listed = [
+        recorded(0, "a", node=old),
+        recorded(1, "b", node=new),
+        recorded(1.5, status="removed", node=old),
+        recorded(2, "d", node=old),
+    ]
+    told = changes(new, listed, DERIVATIONS, [(old, new)])
+    assert [(c.column, c.kind) for c in told] == [("x", "first"), ("x", "changed"), ("y", "added")]
+    # What is made under the old name since then is another node's history.
+    assert [c.kind for c in changes(old, listed, DERIVATIONS, [(old, new)])] == ["first"]
+
+
+@pytest.mark.parametrize(
+    ("text", "time"),
+    [
+        ("2026-03-31", datetime(2026, 3, 31, 23, 59, 59, 999_999)),
+        ("2026-03-31T18:00:00+02:00", datetime(2026, 3, 31, 16)),
+        ("2026-03-31 18:00:00", datetime(2026, 3, 31, 18)),
+        ("2026-03-31T18:00:00Z", datetime(2026, 3, 31, 18)),
+    ],
+)
+def test_a_time_is_in_utc_and_a_date_is_its_end(text: str, time: datetime) -> None:
+    assert moment(text, "--as-of") == time
+    assert span(f"2026-01-01..{text}", "--as-of")[1] == time
+
+
+def test_what_is_no_time_is_named_with_its_flag() -> None:
+    with pytest.raises(OptionError, match="--as-of is 'soon'"):
+        moment("soon", "--as-of")
+
+
+@pytest.mark.parametrize("name", ["execution", "manifest", "", "No", "a b", "x'y"])
+def test_an_importer_cannot_speak_for_us_nor_bear_any_name(name: str) -> None:
+    with pytest.raises(LineageError):
+        Claims(name)
+    assert require_producer("warehouse_logs") == "warehouse_logs"
