@@ -18,7 +18,19 @@ SETTINGS = (
     "event_time",
     "merge_update_columns",
     "merge_exclude_columns",
+    "sort",
+    "dist",
+    "indexes",
+    "order_by",
+    "primary_key",
+    "distributed_by",
+    "liquid_clustered_by",
+    "zorder",
+    "row_filter",
+    "row_access_policy",
 )
+#: What tells how fresh a source is: a column, or SQL over its columns.
+FRESHNESS = ("loaded_at_field", "loaded_at_query", "filter")
 
 
 def own_uses(node: Node) -> Iterator[Use]:
@@ -38,6 +50,11 @@ def own_uses(node: Node) -> Iterator[Use]:
     for key in SETTINGS:
         for name in _once(words(_names(key, node.config.get(key)))):
             yield Use(node.unique_id, "config", node.unique_id, name, key, ("config", key))
+    freshness = node.details.get("freshness") or {}
+    for key in FRESHNESS:
+        for name in _once(words(freshness.get(key) or "")):
+            role = key if key.startswith("loaded") else f"freshness {key}"
+            yield Use(node.unique_id, "freshness", node.unique_id, name, role, (key,))
     for name in node.config.get("column_types") or ():
         yield Use(node.unique_id, "config", node.unique_id, str(name), "column_types")
     for constraint in node.details.get("constraints") or ():

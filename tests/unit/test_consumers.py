@@ -178,3 +178,38 @@ def test_a_metric_breaks_when_the_column_goes_not_when_it_gets_another_name() ->
         "metric": (BreaksOn.REMOVE,),
         "semantic_model": (BreaksOn.RENAME, BreaksOn.REMOVE),
     }
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"row_filter": {"function": "only_mine", "columns": ["id"]}},
+        {"row_access_policy": "governance.by_id on (id)"},
+        {"indexes": [{"columns": ["id", "day"], "unique": True}]},
+        {"sort": ["id"], "dist": "amount"},
+        {"check_cols": ["id"], "strategy": "check"},
+        {"updated_at": "id"},
+        {"partition_by": {"field": "id", "data_type": "int64"}},
+        {"cluster_by": ["id"]},
+        {"liquid_clustered_by": "id"},
+        {"event_time": "id"},
+    ],
+)
+def test_whatever_setting_stores_a_name_breaks_by_a_rename(config: dict[str, Any]) -> None:
+    lineage = lineage_of(ORDERS, fct(config={"materialized": "table", **config}))
+    broken = Analysis(lineage).impact(Change(ChangeKind.RENAME, FCT, "id", "key")).broken
+    assert {(d.kind, d.role) for d in broken} == {("config", next(iter(config)))}
+
+
+@pytest.mark.parametrize(
+    ("more", "role"),
+    [
+        ({"loaded_at_field": "day"}, "loaded_at_field"),
+        ({"config": {"loaded_at_query": "select max(day) from x"}}, "loaded_at_query"),
+        ({"freshness": {"filter": "day > current_date - 3"}}, "freshness filter"),
+    ],
+)
+def test_what_tells_how_fresh_a_source_is_names_columns(more: dict[str, Any], role: str) -> None:
+    lineage = lineage_of({**ORDERS, **more})
+    found = Analysis(lineage).impact(Change(ChangeKind.DROP, RAW, "day")).broken
+    assert [(d.kind, d.role) for d in found] == [("freshness", role)]
