@@ -43,7 +43,7 @@ class Options:
     #: Declared contracts of UDFs and table functions: name -> {inputs, outputs}.
     commands: Mapping[str, Any] = field(default_factory=dict)
     #: A statement that loads rows is at most so many bytes.
-    batch_bytes: int = 250_000
+    batch_bytes: int = 900_000
     #: A claim not confirmed for so many days is stale; 0: never. A number, or by producer with
     #: ``default`` for the others.
     stale_after_days: Mapping[str, Any] | int = 0
