@@ -18,6 +18,7 @@ from playwright.sync_api import Page, expect
 from lineage_post.artifacts.decoration import START
 from lineage_post.publish import docs_data
 from lineage_post.publish.docs_page import with_panel
+from lineage_post.publish.explorer import why_not_built
 from tests.browser.conftest import Site, serve
 
 pytestmark = [pytest.mark.browser, pytest.mark.dbt]
@@ -252,6 +253,60 @@ def test_an_exposure_shows_the_column_s_whole_lineage(site: Site) -> None:
     assert "fct_customers" in listed and "stg_orders" in listed
     page.locator(".model-markdown a").first.click()
     page.wait_for_url(f"**#!/model/{CUSTOMERS}")
+
+
+def test_a_column_s_row_opens_into_a_small_graph(site: Site) -> None:
+    page = site.open(CUSTOMERS)
+    row = page.locator(site.row("revenue"))
+    opener = row.get_by_role("button", name="draw its lineage")
+    opener.click()
+    assert opener.get_attribute("aria-expanded") == "true"
+    drawing = page.locator(".lp-drawing")
+    boxes = [" ".join(t.split()) for t in drawing.locator(".lp-box").all_inner_texts()]
+    assert "fct_customers revenue" in boxes and "stg_orders amount" in boxes
+    assert "raw_orders amount" in boxes, "two steps up"
+    assert drawing.locator(".lp-value").count() >= 2
+    assert drawing.locator(".lp-decides").count() == 1, "its condition is told apart"
+    row.get_by_role("button", name="SQL").click()
+    opener.click()
+    expect(drawing).to_have_count(0)
+    expect(page.locator(".lp-sql-row")).to_have_count(1)
+    opener.click()
+    drawing.locator("a.lp-box", has_text="amount").last.click()
+    page.wait_for_url(f"**#!/model/{ORDERS}")
+
+
+def test_hostile_columns_are_drawn_as_text(site: Site) -> None:
+    page = site.open(HOSTILE)
+    for opener in page.locator(".lp-opener").all():
+        opener.click()
+    expect(page.locator(".lp-own").first).to_contain_text("<svg onload=window.pwned=1>")
+    assert page.locator("#lineage-post-panel img, #lineage-post-panel script").count() == 0
+    assert page.evaluate("window.trapped") == []
+    assert site.errors == []
+
+
+@pytest.mark.skipif(why_not_built() is not None, reason="the page is not built")
+def test_the_explorer_opens_from_the_panel_and_leads_back(site: Site) -> None:
+    page = site.open(CUSTOMERS)
+    row = page.locator(site.row("CUSTOMER_ID"))
+    row.get_by_role("button", name="draw its lineage").click()
+    page.get_by_role("link", name="Open in the explorer").click()
+    page.wait_for_selector(".card")
+    assert page.evaluate("location.hash").startswith(f"#/column/{CUSTOMERS}/")
+    expect(page.locator(".row.root")).to_have_text("customer_id")
+    page.locator(".sheet").get_by_role("link", name="dbt docs").click()
+    page.wait_for_url(f"**index.html#!/model/{CUSTOMERS}")
+
+
+def test_without_an_explorer_beside_it_the_panel_links_to_none(
+    target: Path, tmp_path: Path, browse: functools.partial[Site]
+) -> None:
+    shutil.copy(target / "static_index.html", tmp_path)
+    page = browse((tmp_path / "static_index.html").as_uri()).open(CUSTOMERS)
+    page.locator(".lp-opener").first.click()
+    page.wait_for_timeout(300)
+    assert page.locator(".lp-drawing").count() == 1 and page.locator(".lp-explore").count() == 0
 
 
 def test_docs_made_twice_have_everything_once(target: Path, site: Site) -> None:

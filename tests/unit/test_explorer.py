@@ -131,13 +131,14 @@ def test_details_have_description_expression_and_ops(folder: Path) -> None:
     assert orders["text"] == "One row an order." and orders["tags"] == ["inner"]
     assert mart["columns"][1]["sql"].lower() == "sum(amount)"
     assert mart["columns"][1]["edges"][0][2] == [["SUM", "sql_function"]]
-    assert [code for _, code, *_ in mart["rows"]] == [4, 5], "a filter and a group by"
+    assert {code for _, code, *_ in mart["rows"]} == {4, 5}, "a filter and a group by"
 
 
 def test_without_expressions_no_sql_is_in_any_file(tmp_path: Path) -> None:
     written = write_explorer(shop(expressions=False), tmp_path)
     assert written is not None
-    assert "select" not in everything(written).lower()
+    told = everything(written).lower()
+    assert "sum(" not in told and "from " not in told and "'paid'" not in told
 
 
 def test_a_viewer_s_page_has_no_name_of_what_is_hidden(tmp_path: Path) -> None:
