@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Mapping
+import threading
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -130,12 +131,42 @@ def _in_full(manifest: Any, wanted: set[str]) -> dict[str, Any]:
     return found
 
 
-def _reader(adapter: Any, adapter_type: str, timeout: float) -> Any:
+def _reader(adapter: Any, adapter_type: str, timeout: float) -> Callable[[str], Any]:
+    """Runs one SELECT on dbt's connection; none takes longer than ``timeout`` seconds."""
     from lineage_post.bridge.profile import rows_of
 
     if adapter_type in ("postgres", "redshift"):
-        adapter.execute(f"set statement_timeout = {int(timeout * 1000)}")
-    return lambda sql: rows_of(adapter, sql)
+        limit = f"set statement_timeout = {int(timeout * 1000)}"
+
+        def limited(sql: str) -> Any:
+            adapter.execute(limit)
+            try:
+                return rows_of(adapter, sql)
+            finally:
+                adapter.connections.rollback_if_open()
+                adapter.execute("reset statement_timeout")
+
+        return limited
+
+    def timed(sql: str) -> Any:
+        connection = adapter.connections.get_thread_connection()
+        timer = threading.Timer(timeout, _stop, (adapter, connection))
+        timer.start()
+        try:
+            return rows_of(adapter, sql)
+        finally:
+            timer.cancel()
+
+    return timed
+
+
+def _stop(adapter: Any, connection: Any) -> None:
+    """End what a connection is running, from another thread."""
+    interrupt = getattr(connection.handle.cursor(), "interrupt", None)
+    if connection.type == "duckdb" and interrupt is not None:
+        interrupt()
+    else:
+        adapter.connections.cancel(connection)
 
 
 def _called(project: Project, unique_id: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from typing import Any
 
 import click
@@ -114,8 +115,9 @@ def _ask(
         target=flags["target"],
         timeout=float(flags["timeout"]),
     )
-    walker = Walker(loaded.lineage, connection, _settings(flags), sql_of=sql_of)
-    return walker.why(unique_id, where)
+    with closing(connection):
+        walker = Walker(loaded.lineage, connection, _settings(flags), sql_of=sql_of)
+        return walker.why(unique_id, where)
 
 
 def _sql_in_full(loaded: Loaded, unique_id: str, flags: dict[str, Any]) -> SqlOf:

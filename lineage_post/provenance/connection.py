@@ -26,6 +26,9 @@ class Connection(Protocol):
     def rows(self, statement: exp.Expr) -> list[Row]:
         """The rows of a query. Raises LineageError with what the engine said."""
 
+    def close(self) -> None:
+        """Let the warehouse go."""
+
 
 class QueryFailed(LineageError):
     """The engine refused a statement, or it took too long."""
@@ -55,6 +58,9 @@ class DuckDb:
         finally:
             timer.cancel()
 
+    def close(self) -> None:
+        self.raw.close()
+
 
 @dataclass(slots=True)
 class Postgres:
@@ -82,6 +88,9 @@ class Postgres:
             raise QueryFailed(error, sql) from error
         return found
 
+    def close(self) -> None:
+        self.raw.close()
+
 
 @dataclass(slots=True)
 class Adapter:
@@ -98,6 +107,9 @@ class Adapter:
             raise
         except Exception as error:
             raise QueryFailed(error, sql) from error
+
+    def close(self) -> None:
+        """Nothing: the connection is dbt's."""
 
 
 def open_duckdb(

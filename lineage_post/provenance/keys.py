@@ -15,18 +15,31 @@ _NAME = re.compile(r"[\"`\[]?(\w+)[\"`\]]?")
 def declared_keys(project: Project) -> dict[str, tuple[str, ...]]:
     """Key columns by unique_id.
 
-    In order: a snapshot's ``unique_key`` and the start of a version; a column with a ``unique``
-    test, one that is also tested ``not_null`` first; a tested combination of columns; the model's
-    ``unique_key``.
+    In order: a snapshot's ``unique_key`` and the start of a version; a primary key, as a test or a
+    constraint; a column with a ``unique`` test, one that is also tested ``not_null`` first; a
+    tested combination of columns; a ``unique`` constraint; the model's ``unique_key``.
     """
     tested = _tests(project)
     found: dict[str, tuple[str, ...]] = {}
     for unique_id, node in project.nodes.items():
         key = _of_snapshot(node) if node.resource_type == "snapshot" else None
-        key = key or _of_tests(tested.get(unique_id, {})) or _names(node.config.get("unique_key"))
+        key = (
+            key
+            or _of_constraints(node, "primary_key")
+            or _of_tests(tested.get(unique_id, {}))
+            or _of_constraints(node, "unique")
+            or _names(node.config.get("unique_key"))
+        )
         if key:
             found[unique_id] = key
     return found
+
+
+def _of_constraints(node: Node, kind: str) -> tuple[str, ...] | None:
+    """The columns of the first constraint of a kind, on the model or on one of its columns."""
+    declared = node.details.get("constraints") or ()
+    keys = [_names(c.get("columns")) for c in declared if c.get("type") == kind]
+    return next((key for key in keys if key), None)
 
 
 def snapshot_key(node: Node) -> tuple[str, ...] | None:

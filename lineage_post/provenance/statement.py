@@ -22,25 +22,62 @@ from lineage_post.provenance.refusal import Refusal
 from lineage_post.provenance.rewriter import Rewriter, Rewritten
 from lineage_post.provenance.walk import SqlOf, compiled_sql, key_of, model_names, table_of
 
+#: Stands in a template where the condition goes, in brackets of its own.
+PLACEHOLDER = "lineage_post_condition"
+
 
 def why_sql(
     lineage: Lineage, unique_id: str, where: str, dialect: str, *, sql_of: SqlOf = compiled_sql
 ) -> str:
     """SQL that tells why the rows of a model that fulfil ``where`` are there. Raises Refusal."""
-    node = lineage.project.nodes[unique_id]
-    sql = sql_of(node)
-    if sql is None:
-        raise Refusal(f"{node.name} has no SQL to rewrite")
-    relations = ProjectRelations(lineage, None, sql_of)
-    prepared = prepare(sql, dialect, relations)
-    rewritten = Rewriter(prepared, gating=False).rewrite()
-    stored = list(relations.table(unique_id).columns)
-    outputs = matched(prepared.names, rewritten.names, stored)
-    condition = checked(where, outputs, dialect, names=model_names(node))
-    key = key_of(node, relations, outputs)
-    statement = _statement(node, rewritten, outputs, condition, key or _comparable(prepared))
-    comments = [f"-- {line}" for line in _legend(prepared, rewritten, unique_id)]
-    return "\n".join([*comments, render(statement, dialect, pretty=True)])
+    asked = _Asked(lineage, unique_id, dialect, sql_of)
+    return asked.sql(checked(where, asked.outputs, dialect, names=model_names(asked.node)))
+
+
+def why_template(
+    lineage: Lineage, unique_id: str, dialect: str, *, sql_of: SqlOf = compiled_sql
+) -> tuple[str, list[str]]:
+    """(SQL with PLACEHOLDER for a condition, the columns a condition may use). Raises Refusal.
+
+    Whoever puts a condition there has to check it: see ``predicate.checked``.
+    """
+    asked = _Asked(lineage, unique_id, dialect, sql_of)
+    return asked.sql(exp.Paren(this=exp.column(PLACEHOLDER))), list(asked.outputs)
+
+
+class _Asked:
+    """A model made ready to be asked."""
+
+    def __init__(self, lineage: Lineage, unique_id: str, dialect: str, sql_of: SqlOf) -> None:
+        self.node = lineage.project.nodes[unique_id]
+        self.dialect = dialect
+        sql = sql_of(self.node)
+        if sql is None:
+            raise Refusal(f"{self.node.name} has no SQL to rewrite")
+        self.relations = ProjectRelations(lineage, None, sql_of)
+        self.prepared = prepare(sql, dialect, self.relations)
+        self.rewritten = Rewriter(self.prepared, gating=False).rewrite()
+        stored = list(self.relations.table(unique_id).columns)
+        self.outputs = matched(self.prepared.names, self.rewritten.names, stored)
+
+    def sql(self, condition: exp.Expr) -> str:
+        key = key_of(self.node, self.relations, self.outputs) or _comparable(self.prepared)
+        statement = _statement(self.node, self.rewritten, self.outputs, condition, key)
+        comments = [f"-- {line}" for line in self._legend()]
+        return "\n".join([*comments, render(statement, self.dialect, pretty=True)])
+
+    def _legend(self) -> list[str]:
+        prepared, rewritten = self.prepared, self.rewritten
+        unique_id = self.node.unique_id
+        lines = [f"why a row of {unique_id} is there: _p joins its source rows by * and + (or)"]
+        for base in prepared.bases.values():
+            if base.label in rewritten.witnessing:
+                identity = rewritten.identities[base.label]
+                by = ", ".join(identity.columns) or "the whole row"
+                lines.append(f"{base.label}[...] is a row of {base.relation.name}, by {by}")
+        if any(base.relation.name == unique_id for base in prepared.bases.values()):
+            lines.append("compiled to add to itself: rows of earlier loads are not given again")
+        return [" ".join(line.split()) for line in [*lines, *rewritten.notes]]
 
 
 def _comparable(prepared: Prepared) -> tuple[str, ...]:
@@ -69,13 +106,13 @@ def _statement(
     clause = query.args.get("with_")
     query.set("with_", None)
     columns = [aliased(output(name, "_stored"), name, quoted=True) for name in outputs]
-    for found in list(condition.find_all(exp.Column)):
-        found.set("table", exp.to_identifier("_stored"))
     table = table_of(node)
     if table is None:
         select = exp.select(*columns, column("_p", "_stored")).from_(derived(query, "_stored"))
+        select = select.where(condition)
     else:
-        table.set("alias", exp.TableAlias(this=exp.to_identifier("_stored")))
+        # In a query of its own, where a name can mean nothing but a column of the model.
+        stored = derived(exp.select("*").from_(table).where(condition), "_stored")
         on = exp.and_(
             *(
                 exp.NullSafeEQ(
@@ -84,19 +121,8 @@ def _statement(
                 for name in names
             )
         )
-        select = exp.select(*columns, column("_p", "_why")).from_(table)
+        select = exp.select(*columns, column("_p", "_why")).from_(stored)
         select = select.join(derived(query, "_why"), on=on)
-    select = select.where(condition)
     if clause is not None:
         select.set("with_", clause)
     return select
-
-
-def _legend(prepared: Prepared, rewritten: Rewritten, unique_id: str) -> list[str]:
-    lines = [f"why a row of {unique_id} is there: _p joins its source rows by * and + (or)"]
-    for base in prepared.bases.values():
-        if base.label in rewritten.witnessing:
-            identity = rewritten.identities[base.label]
-            by = ", ".join(identity.columns) or "the whole row"
-            lines.append(f"{base.label}[...] is a row of {base.relation.name}, by {by}")
-    return [*lines, *rewritten.notes]
