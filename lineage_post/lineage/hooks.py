@@ -32,6 +32,7 @@ _COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
 _CALL = re.compile(r"(ref|source)\s*\(([^()]*)\)")
 _OWN_PARTS = {"this.schema": 1, "this.database": 0, "this.identifier": 2, "this.name": 2,
               "this.table": 2}  # fmt: skip
+_TARGET = re.compile(r"(?i)\b(?:into|overwrite|from|update|table)\s+([\w$.\"`\[\]]+)")
 _HOOK = re.compile(r"(?:pre-hook|post-hook|on-run-start|on-run-end) ")
 
 
@@ -71,14 +72,24 @@ def writing_hooks(project: Project) -> Iterator[tuple[Node, Hook]]:
 
 
 def writers_to(project: Project, nodes: Collection[str]) -> Iterator[str]:
-    """The nodes outside of ``nodes`` with a hook that names the relation of one of them."""
+    """The nodes outside of ``nodes`` with a hook that names the relation of one of them, or what a
+    hook of one of them writes to."""
     relations = (project.nodes[n].relation for n in nodes if n in project.nodes)
     wanted = {relation.identifier.casefold() for relation in relations if relation is not None}
-    for node, hook in writing_hooks(project):
-        if node.unique_id not in nodes:
-            code = hook.code or rendered(hook.raw_code, node, project) or ""
-            if not wanted.isdisjoint(word.casefold() for word in re.findall(r"[\w$]+", code)):
-                yield node.unique_id
+    codes = [
+        (node, hook.code or rendered(hook.raw_code, node, project) or "")
+        for node, hook in writing_hooks(project)
+    ]
+    wanted.update(
+        split_name(name)[-1].casefold()
+        for node, code in codes
+        if node.unique_id in nodes
+        for name in _TARGET.findall(code)
+    )
+    for node, code in codes:
+        words = {word.casefold() for word in re.findall(r"[\w$]+", code)}
+        if node.unique_id not in nodes and not wanted.isdisjoint(words):
+            yield node.unique_id
 
 
 def with_hooks(

@@ -71,6 +71,9 @@ class _Builder:
         for build in _sorted(fresh):
             for unique_id in self._unbuilt_inputs(build.unique_id, builds):
                 times[unique_id] = max(build.refreshed_at, times.get(unique_id, datetime.min))
+        for unique_id in self._written_by_hooks({b.unique_id for b in fresh} - times.keys()):
+            read = inputs_of(self.lineage, unique_id)
+            times[unique_id] = max(b.refreshed_at for b in fresh if b.unique_id in read)
         for unique_id in self._consumers({b.unique_id for b in fresh} | times.keys()):
             read = inputs_of(self.lineage, unique_id)
             times[unique_id] = max(
@@ -97,6 +100,15 @@ class _Builder:
         return node is None or (
             node.is_ephemeral or node.resource_type not in BUILT_TYPES - {"seed"}
         )
+
+    def _written_by_hooks(self, fresh: Collection[str]) -> Iterator[str]:
+        """What no run builds and hooks of built nodes write to."""
+        for unique_id in sorted(self.lineage.nodes):
+            is_fed = not fresh.isdisjoint(self.lineage.nodes[unique_id].inputs)
+            if is_fed and self._is_derivable(unique_id):
+                node = self.lineage.project.nodes.get(unique_id)
+                if node is None or node.resource_type in ("source", "seed"):
+                    yield unique_id
 
     def _consumers(self, fresh: Collection[str]) -> Iterator[str]:
         for unique_id in sorted(self.lineage.nodes):
