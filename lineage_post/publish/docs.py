@@ -14,6 +14,7 @@ from lineage_post.publish.docs_manifest import patch_manifest
 from lineage_post.publish.docs_page import static_page, with_panel, without_panel
 from lineage_post.publish.exposures import ExposureSpec
 from lineage_post.publish.text_file import write_text
+from lineage_post.publish.why_sql import why_templates
 
 if TYPE_CHECKING:
     from lineage_post.lineage import Lineage
@@ -50,7 +51,8 @@ def decorate(
     patch_manifest(manifest, lineage, exposures)
     manifest_text = json.dumps(manifest)
     write_text(manifest_path, manifest_text)
-    pages = _pages(target_path, panel_data(lineage), manifest_text)
+    data = {**panel_data(lineage), "why": why_templates(lineage)}
+    pages = _pages(target_path, data, manifest_text)
     for path, html in pages.items():
         write_text(path, html)
     if target_path / "index.html" in pages:

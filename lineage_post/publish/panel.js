@@ -409,6 +409,61 @@
     return el("div", "lp-rows", [el("strong", "", "Decide the rows, and so touch every column"), groups(rows)]);
   }
 
+  // -- Why is this row there? The SQL to copy, with the reader's own condition in it.
+
+  var WORDS = /^(and|or|not|in|is|null|true|false|between|like|ilike|escape|case|when|then|else|end|as|date|time|timestamp|interval|integer|int|bigint|varchar|text|decimal|numeric|double|boolean)$/i;
+  var PIECE = /\s+|'(?:[^'\\]|'')*'|"[^"]+"|`[^`]+`|\d+(?:\.\d+)?|[A-Za-z_]\w*|<=|>=|<>|!=|\|\||::|[=<>+\-*\/%(),]/y;
+
+  // What is wrong with a condition, null where it is made of columns, literals and plain functions alone.
+  function complaint(text, columns) {
+    var known = new Set(columns.map(function (name) { return name.toLowerCase(); })), depth = 0;
+    if (!text.trim()) return "Write a condition over the columns, such as " + columns[0] + " = 42";
+    for (PIECE.lastIndex = 0; PIECE.lastIndex < text.length;) {
+      var at = PIECE.lastIndex, found = PIECE.exec(text), piece = found && found[0];
+      if (!piece || /^(--|\/\*)/.test(text.slice(at, at + 2))) return "This cannot stand in a condition: " + text.slice(at, at + 20);
+      if (piece === "(") depth += 1;
+      if (piece === ")" && --depth < 0) return "A bracket is closed that was not opened.";
+      if (/^["`]/.test(piece) && !known.has(piece.slice(1, -1).toLowerCase())) return "There is no column " + piece;
+      if (!/^[A-Za-z_]/.test(piece)) continue;
+      var name = piece.toLowerCase(), isCall = /^\s*\(/.test(text.slice(PIECE.lastIndex));
+      if (isCall && data.why.functions.indexOf(name) >= 0) continue;
+      if (!WORDS.test(name) && (isCall || !known.has(name))) return (isCall ? "Not a function of a condition: " : "There is no column ") + piece;
+    }
+    return depth ? "A bracket is not closed." : null;
+  }
+
+  function quoted(text) { return "'" + text.replace(/'/g, "'\\''") + "'"; }
+
+  function whyBox(n) {
+    var id = data.nodes[n][NODE.id], made = ((data.why || {}).models || {})[id];
+    if (!/^(model|snapshot)\./.test(id) || !data.why) return null;
+    var columns = made && made.columns || (data.nodes[n][NODE.columns] || []).map(function (c) { return c[COLUMN.name]; });
+    var input = attributes(el("input", "lp-filter lp-condition"), { type: "text", spellcheck: "false",
+      placeholder: (columns[0] || "id") + " = 42", "aria-label": "Condition that picks rows" });
+    var said = attributes(el("div", "lp-none"), { role: "status" });
+    var sql = attributes(el("textarea", "lp-sql"), { readonly: "", rows: 10, "aria-label": "SQL to copy" });
+    var command = attributes(el("input", "lp-sql"), { type: "text", readonly: "", "aria-label": "Command to copy" });
+    function fill() {
+      var wrong = complaint(input.value, columns);
+      sql.hidden = copy.hidden = Boolean(wrong) || !(made && made.sql);
+      command.hidden = Boolean(wrong);
+      said.textContent = wrong ? visible(wrong) : made && made.refusal ? "This model is not rewritten: " + visible(made.refusal) : "";
+      if (wrong) { sql.value = command.value = ""; return; }
+      // A function: `$&` in a condition is no pattern.
+      if (made && made.sql) sql.value = made.sql.replace(data.why.placeholder, function () { return input.value; });
+      command.value = "lineage-post why " + id + " --where " + quoted(input.value);
+    }
+    var copy = button("lp-more", "Copy SQL", function (me) {
+      sql.select();
+      try { if (document.execCommand("copy")) me.textContent = "Copied"; } catch (error) { return; }
+    });
+    input.addEventListener("input", function () { copy.textContent = "Copy SQL"; fill(); });
+    fill();
+    return el("details", "lp-why", [el("summary", "", "Why is this row there?"),
+      el("p", "lp-none", "Gives the SQL that names the source rows of each stored row; run it on your warehouse. It only reads."),
+      input, said, sql, copy, command]);
+  }
+
   function panel(n) {
     var hasSources = !/^(source|seed)\./.test(data.nodes[n][NODE.id]);
     var host = el("div", "panel-body lp"), body = el("div"), top = el("div", "lp-top", summary(n)), filter = "";
@@ -435,7 +490,7 @@
       top.append(link);
     });
     draw();
-    host.append.apply(host, [top].concat(notes(n), [body]));
+    host.append.apply(host, [top].concat(notes(n), [body, whyBox(n)].filter(Boolean)));
     return host;
   }
 
