@@ -41,32 +41,12 @@ def parse(sql: str, rules: Rules) -> Trace | tuple[Sequence[Any], list[Statement
 
 
 def _tokens(sql: str, rules: Rules) -> Sequence[Any]:
-    """The tokens, in words that sqlglot knows: some phrases say nothing of columns."""
+    """The tokens, with a word in place that sqlglot knows."""
     if rules.family in ("mysql", "sqlite") and "replace" in sql.lower():
         # as long as the word it stands for, so that places in the text stay
         sql = _REPLACE.sub(r"\1insert ", sql)
     tokens: Sequence[Any] = rules.dialect.tokenize(sql)
-    return _without_titles(tokens) if rules.name == "teradata" else tokens
-
-
-def _without_titles(tokens: Sequence[Any]) -> list[Any]:
-    """``hired (title 'Hire date')``: how a report heads the column."""
-    kept: list[Any] = []
-    i = 0
-    while i < len(tokens):
-        words = tokens[i : i + 4]
-        kinds = [word.token_type for word in words]
-        if (
-            len(words) == 4
-            and (kinds[0], kinds[2], kinds[3])
-            == (TokenType.L_PAREN, TokenType.STRING, TokenType.R_PAREN)
-            and words[1].text.upper() == "TITLE"
-        ):
-            i += 4
-            continue
-        kept.append(tokens[i])
-        i += 1
-    return kept
+    return tokens
 
 
 def _statements(sql: str, tokens: Sequence[Any], rules: Rules) -> list[Statement]:
