@@ -1,5 +1,5 @@
 import { ERROR_CYCLE, FEEDBACK, KINDS, MATERIAL, OUTPUT, RESTRICTED } from "./graph.js";
-import { plural, visible } from "./text.js";
+import { plural, shortened, visible } from "./text.js";
 
 export function Card({ graph, card, focus, shown, onShow, onFocus, onToggle, onExpand }) {
   const n = card.node, marks = graph.marks[n], { state, why } = graph.nodeState(n), kind = KINDS[graph.kinds[n]];
@@ -9,7 +9,7 @@ export function Card({ graph, card, focus, shown, onShow, onFocus, onToggle, onE
   return (
     <section class={classes} data-node={n} aria-label={visible(name)} style={{ left: `${card.x}px`, top: `${card.y}px`, height: `${card.height}px` }}>
       <button type="button" class="head" title={visible(name)} onClick={() => onShow({ node: n })} onDblClick={() => onFocus({ node: n })}>
-        <bdi class="name">{isHidden ? "restricted" : visible(name)}</bdi>
+        <bdi class="name">{shortened(visible(name))}</bdi>
         <span class="sub">{subtitle(graph, n, marks, isHidden)}{state !== "known" && kind !== "native" && <em title={why}>{state}</em>}</span>
       </button>
       {card.hasStrip && <Strip graph={graph} card={card} onToggle={onToggle} />}

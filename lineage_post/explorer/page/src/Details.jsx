@@ -96,7 +96,7 @@ function Ends({ graph, title, items, onShow, empty, isDown, target, source }) {
               {Boolean(code & STALE) && <span class="kind warn">stale</span>}
               {ops.length > 0 && <span class="ops">{ops.map(([name]) => visible(name)).join(", ")}</span>}
               {said.map((p, j) => <span key={j} class="ops">{visible(p.name)} {p.stale ? "last said so" : "says so too"} {p.seen}</span>)}
-              {sql && sql !== listed[i - 1]?.[4] && <Sql text={sql} label="SQL expression" />}
+              {sql && sql !== listed[i - 1]?.[4] && !/^\d+$/.test(sql) && <Sql text={sql} label="SQL expression" />}
             </li>
           );
         })}

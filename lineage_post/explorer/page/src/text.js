@@ -13,3 +13,8 @@ export function plural(n, noun) {
 export function safeUrl(url) {
   return /^(https?:\/\/|mailto:)/i.test(url ?? "") ? url : null;
 }
+
+/** A long name without its middle: models of a kind begin alike, and differ at the end. */
+export function shortened(name, most = 25) {
+  return name.length > most ? `${name.slice(0, 8)}\u2026${name.slice(9 - most)}` : name;
+}
