@@ -12,7 +12,7 @@ from lineage_post.trace.conditions import condition, multi_if
 from lineage_post.trace.dialects import Arrow
 from lineage_post.trace.expressions import children, evaluate, handles
 from lineage_post.trace.frame import Frame
-from lineage_post.trace.paths import positional
+from lineage_post.trace.paths import numbered_of_all, positional
 from lineage_post.trace.provenance import JOIN, aggregated, transformed
 from lineage_post.trace.resolve import unqualified
 from lineage_post.trace.result import Op
@@ -195,6 +195,15 @@ def parameter(t: Tracer, node: Any, f: Frame) -> int:
         t.step = None
         return 0
     x = positional(t, f, int(number.name), None)
+    if t.step is not None:
+        t.log.append((t.step, x))
+    return x
+
+
+@handles("PositionalColumn")
+def numbered(t: Tracer, node: Any, f: Frame) -> int:
+    """DuckDB's ``#2 + 1``."""
+    _, x = numbered_of_all(t, node, f)
     if t.step is not None:
         t.log.append((t.step, x))
     return x

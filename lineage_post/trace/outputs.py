@@ -12,6 +12,7 @@ from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.frame import Frame, Operand
 from lineage_post.trace.naming import output_name, stored_spelling
 from lineage_post.trace.opens import Open, OpenUnknown
+from lineage_post.trace.paths import numbered_of_all
 from lineage_post.trace.provenance import aggregated, transformed
 from lineage_post.trace.relation import AnyStep, Step
 from lineage_post.trace.resolve import resolve
@@ -158,16 +159,9 @@ def _add_generated(
 def _add_of_duckdb(t: Tracer, item: Any, f: Frame, opens: list[Open]) -> bool:
     """``* like 'a%'``, ``unnest(struct)``, ``#1``: what is more than an expression there."""
     if isinstance(item, exp.PositionalColumn):
-        i = int(item.name) - 1
-        columns = [
-            column
-            for o in f.operands
-            for column in zip(o.relation.spellings, o.relation.all(), o.relation.steps)
-        ]
-        if 0 <= i < len(columns):
-            f.add_output(*columns[i])
-            return True
-        return False
+        name, x = numbered_of_all(t, item, f)
+        f.add_output(name, x, t.step)
+        return True
     if isinstance(item, exp.Explode):
         return _add_unnested_struct(t, item, f)
     test = name_test(item)

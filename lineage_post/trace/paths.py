@@ -186,3 +186,19 @@ def positional(t: Tracer, f: Frame, number: int, key: str | None) -> int:
     if relation.open is not None:
         return relation.open.column(t, name, name)
     return unresolved(t, name, f"{operand.key} has no column {number}")
+
+
+def numbered_of_all(t: Tracer, node: Any, f: Frame) -> tuple[str, int]:
+    """DuckDB's ``#2``: the name and provenance of the second of all columns of FROM."""
+    i = int(node.name) - 1
+    for operand in f.operands:
+        relation = operand.relation
+        if i < len(relation.spellings) or relation.open is not None:
+            break
+        i -= len(relation.spellings)
+    else:
+        return f"#{node.name}", unresolved(t, f"#{node.name}", "FROM has not so many columns")
+    if 0 <= i < len(relation.spellings):
+        t.step = relation.steps[i]
+        return relation.spellings[i], relation.at(i)
+    return f"#{node.name}", unresolved(t, f"#{node.name}", f"{operand.key} has no such column")
