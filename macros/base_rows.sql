@@ -3,7 +3,7 @@
     shape. A user's setting for all models of a project goes before a package's own, though: where
     it makes the table anew on each run, the select is what stands in the table, and nothing is lost.
 
-    `columns` is a list of (name, type).
+    `columns` is a list of (name, type). Not every adapter takes a `where` without a `from`.
 -#}
 {% macro base_rows(columns) %}
     {%- set existing = lineage_post.existing_columns() if execute and not is_incremental() else [] %}
@@ -15,6 +15,7 @@
     {%- if existing %}
     from {{ this }}
     {%- else %}
+    from (select 1 as nothing) as nothing
     where 1 = 0
     {%- endif %}
 {% endmacro %}

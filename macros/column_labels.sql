@@ -41,6 +41,7 @@
         cast(null as {{ dbt.type_string() }}) as column_name,
         cast(null as {{ dbt.type_string() }}) as label,
         cast(null as {{ dbt.type_string() }}) as effect
+    from (select 1 as nothing) as nothing
     where 1 = 0
     {%- endfor %}
 {% endmacro %}
