@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import closing
 from typing import Any
 
@@ -82,7 +81,7 @@ def command(
             _Shown(loaded, flags).show(answer)
     if not answers:
         console.note("No row matches.")
-        sys.exit(NOTHING)
+        raise click.exceptions.Exit(NOTHING)
     if all(answer.label is Label.REFUSED for answer in answers):
         raise LineageError(f"{model} is refused: {answers[0].refusal}")
 
