@@ -128,7 +128,3 @@ def is_bare(edge: Edge) -> bool:
 
 def is_not_masked(edge: Edge) -> bool:
     return not edge.masking
-
-
-def is_not_aggregated(edge: Edge) -> bool:
-    return edge.subtype is not Subtype.AGGREGATION
