@@ -42,7 +42,7 @@ class InProcessCompiler:
         for node, hook in writing_hooks(project):
             if hook.code is None:
                 found = self._compile(node.unique_id, hook.raw_code)
-                done = replace(hook, code=found and found.compiled_code)
+                done = replace(hook, code=found.compiled_code if found is not None else None)
                 own = nodes[node.unique_id]
                 hooks = tuple(done if h == hook else h for h in own.hooks)
                 nodes[node.unique_id] = replace(own, hooks=hooks)

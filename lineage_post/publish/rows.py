@@ -104,7 +104,7 @@ class _Builder:
     def _written_by_hooks(self, fresh: Collection[str]) -> Iterator[str]:
         """What no run builds and hooks of built nodes write to."""
         for unique_id in sorted(self.lineage.nodes):
-            is_fed = not fresh.isdisjoint(self.lineage.nodes[unique_id].inputs)
+            is_fed = any(parent in fresh for parent in self.lineage.nodes[unique_id].inputs)
             if is_fed and self._is_derivable(unique_id):
                 node = self.lineage.project.nodes.get(unique_id)
                 if node is None or node.resource_type in ("source", "seed"):
