@@ -34,8 +34,10 @@ class QueryFailed(LineageError):
     """The engine refused a statement, or it took too long."""
 
     def __init__(self, error: Exception, sql: str) -> None:
-        first = str(error).strip().split("\n", 1)[0]
-        super().__init__(f"The warehouse refused a query: {first}")
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
+        # dbt puts a heading, such as "Runtime Error", before what the engine said.
+        said = lines[1] if len(lines) > 1 and lines[0].endswith(" Error") else lines[0]
+        super().__init__(f"The warehouse refused a query: {said}")
         self.sql = sql
 
 

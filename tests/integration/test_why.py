@@ -177,9 +177,9 @@ def test_an_operator_without_a_rule_is_refused_with_its_line(
     node["compiled_code"] = f"select *\nfrom {table}\nusing sample 3 rows"
     manifest.write_text(json.dumps(document), encoding="utf-8")
     code, _, err = asking(shop, lineage_post)("dim_products", "--where", "product_id = 9")
-    assert code == 2 and "TABLESAMPLE on line 2" in err
+    assert code == 2 and "TABLESAMPLE on line 3" in err
     code, _, err = asking(shop, lineage_post)(*ONE, "--output", "sql")
-    assert code == 2 and "TABLESAMPLE on line 2" in err
+    assert code == 2 and "TABLESAMPLE on line 3" in err
 
 
 @pytest.mark.parametrize(
