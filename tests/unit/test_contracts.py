@@ -30,9 +30,9 @@ for _name, _tags in {"email": ["pii"], "address": ["pii", "place"]}.items():
     USERS["columns"][_name] |= {"tags": _tags, "meta": {"sensitive": True}}
 SOURCE = "source.shop.raw.users"
 MART = "model.shop.mart"
-EMAIL = {"columns": ["raw.users.email"]}
-AMOUNT = {"columns": ["raw.users.amount"]}
-PII = {"column_tags": ["pii"]}
+EMAIL: dict[str, Any] = {"columns": ["raw.users.email"]}
+AMOUNT: dict[str, Any] = {"columns": ["raw.users.amount"]}
+PII: dict[str, Any] = {"column_tags": ["pii"]}
 
 
 def shop(**models: str) -> Lineage:
@@ -216,7 +216,7 @@ def test_a_contract_on_a_model_holds_all_its_columns() -> None:
 
 
 #: What is unknown on the way breaks each of these, unless the contract allows that.
-UNKNOWABLE = {
+UNKNOWABLE: dict[str, dict[str, Any]] = {
     "derives_from": EMAIL,
     "does_not_derive_from": EMAIL,
     "masked_from": EMAIL,
@@ -250,7 +250,7 @@ def one_edge(subtype: Subtype = Subtype.IDENTITY, **more: Any) -> Lineage:
 
 def test_an_assumed_path_breaks_what_forbids_it_and_proves_nothing() -> None:
     lineage = one_edge(certainty=ASSUMED)
-    given = {"columns": ["users.email"]}
+    given: dict[str, Any] = {"columns": ["users.email"]}
     (row,) = found(lineage, "does_not_derive_from", "v", **given)
     assert row.because.endswith(", as far as can be told (assumed)")
     (row,) = found(lineage, "derives_from", "v", **given)
