@@ -10,13 +10,13 @@ from rich.table import Table
 from lineage_post.cli import console, wording
 from lineage_post.cli.loading import Loaded, Request, artifact_options, load
 from lineage_post.cli.places import Places, place_options
-from lineage_post.cli.targets import target_of
 from lineage_post.cli.tree import grouped
 from lineage_post.cli.walk import Walk, named
 from lineage_post.lineage import Lineage
 from lineage_post.lineage.modes import BOTH, FULL_REFRESH, INCREMENTAL, mode_of
 from lineage_post.lineage.project import node_to_dict
 from lineage_post.publish import json
+from lineage_post.selection import target_of
 from lineage_post.vocabulary import EdgeType
 
 

@@ -13,7 +13,6 @@ from lineage_post.artifacts import Node
 from lineage_post.cli import console
 from lineage_post.cli.loading import Loaded, Request, artifact_options, load
 from lineage_post.cli.places import Places, place_options
-from lineage_post.cli.targets import target_of
 from lineage_post.errors import LineageError
 from lineage_post.provenance.answer import Explained, Label, Witness
 from lineage_post.provenance.keys import self_reading
@@ -21,6 +20,7 @@ from lineage_post.provenance.settings import MANY, Settings
 from lineage_post.provenance.statement import why_sql
 from lineage_post.provenance.walk import SqlOf, Walker, compiled_sql
 from lineage_post.publish import json
+from lineage_post.selection import target_of
 from lineage_post.trace.dialects import dialect_of
 
 #: Steps, or ``sources`` for all of them.
