@@ -73,7 +73,7 @@
     ordered as (
         select
             *,
-            sum(case when status = 'removed' then 1 else 0 end) over (
+            sum(case when status = 'removed' and node = identity then 1 else 0 end) over (
                 partition by identity
                 order by refreshed_at, run_id, recorded_at, producer
                 rows between unbounded preceding and current row

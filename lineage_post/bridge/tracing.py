@@ -34,6 +34,10 @@ _TRACED = frozenset({Status.SUCCESS, Status.SAMPLE})
 _READABLE = ("model", "snapshot", "seed", "source")
 
 
+#: Adapters whose sessions begin in the schema that the profile names.
+COMPLETED_BY_PROFILE = frozenset({"snowflake", "trino", "databricks", "spark", "athena"})
+
+
 class LiveTracer:
     """Traces the nodes of one dbt command."""
 
@@ -46,8 +50,9 @@ class LiveTracer:
         self.options = options
         self.target_path = target_path
         credentials = self.adapter.config.credentials
-        home = str(credentials.database or ""), str(credentials.schema or "")
-        self.project: Project = replace(project_from_manifest(manifest), home=home)
+        self.project: Project = replace(
+            project_from_manifest(manifest), home=_home(str(self.adapter.type()), credentials)
+        )
         self.catalog: dict[str, CatalogTable] = {}
 
     def trace_run(self, run: Run, codes: Mapping[str, str]) -> Lineage:
@@ -260,3 +265,12 @@ def _with_types(table: CatalogTable, types: Mapping[str, str | None] | None) -> 
 def _is_marked(meta: Mapping[str, Any]) -> bool:
     settings = meta.get("lineage")
     return isinstance(settings, Mapping) and settings.get("expose") is True
+
+
+def _home(adapter_type: str, credentials: Any) -> tuple[str, str] | None:
+    """The database and schema that a shorter name is completed by; None where the profile does
+    not say, as on Postgres, whose search path is the server's own."""
+    schema = str(credentials.schema or "")
+    if adapter_type in COMPLETED_BY_PROFILE or (adapter_type == "duckdb" and schema == "main"):
+        return str(credentials.database or ""), schema
+    return None

@@ -149,7 +149,8 @@ def changes(
         if refresh.reason in _BLIND:
             continue
         if refresh.status == Status.REMOVED.value:
-            removals += 1
+            # The name that a renamed node had before has gone; the node has not.
+            removals += refresh.node == node
         elif refresh.status in CLAIMS and refresh.fingerprint is not None:
             before, seen = last.get(refresh.producer, (None, removals))
             found += _between(node, before, refresh, seen < removals, derivations)

@@ -131,11 +131,12 @@ def test_sql_opens_by_keyboard_and_closes_again(served: Site) -> None:
 
 def test_everything_that_can_be_clicked_can_be_reached_by_keyboard(served: Site) -> None:
     page = served.open(CUSTOMERS)
-    clickable = page.locator("#lineage-post-panel :is(a, button, input)")
-    clickable.first.focus()
-    for number in range(clickable.count()):
-        focused = "document.querySelectorAll('#lineage-post-panel :is(a, button, input)')"
-        assert page.evaluate(f"{focused}[{number}] === document.activeElement")
+    every = "document.querySelectorAll('#lineage-post-panel :is(a, button, input, summary)')"
+    # What a closed box holds is reached once it is open.
+    shown = f"[...{every}].filter((one) => one.checkVisibility())"
+    page.evaluate(f"{shown}[0].focus()")
+    for number in range(page.evaluate(f"{shown}.length")):
+        assert page.evaluate(f"{shown}[{number}] === document.activeElement")
         page.keyboard.press("Tab")
 
 

@@ -343,10 +343,10 @@ def test_show_answers_as_of_a_time(project: DbtProject, capsys: pytest.CaptureFi
     assert '"customer_id"' in now
 
 
-def test_a_bare_name_is_the_one_that_the_connection_completes(project: DbtProject) -> None:
-    project.write("models/report.sql", "select revenue as doubled from fct_customers")
-    assert project.dbt("run", "--select", "report").code == 0
-    edges = project.current_edges("model.shop.report")
+def test_a_bare_name_is_the_one_that_the_connection_completes(duck: DbtProject) -> None:
+    duck.write("models/report.sql", "select revenue as doubled from fct_customers")
+    assert duck.dbt("run", "--select", "report").code == 0
+    edges = duck.current_edges("model.shop.report")
     assert ("fct_customers", "revenue", "report", "doubled", "IDENTITY") in edges
 
 

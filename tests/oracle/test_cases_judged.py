@@ -20,7 +20,7 @@ FORMS = runnable_cases(all_cases())
 #: Of the edges of one kind, so many in a hundred must be missed when they are deleted. A sort that
 #: only orders what it sorts by, or a condition that is also the value, leaves nothing to see.
 NOTICED = {
-    Subtype.IDENTITY: 90, Subtype.TRANSFORMATION: 85, Subtype.AGGREGATION: 90, Subtype.FILTER: 85,
+    Subtype.IDENTITY: 88, Subtype.TRANSFORMATION: 85, Subtype.AGGREGATION: 90, Subtype.FILTER: 85,
     Subtype.JOIN: 85, Subtype.GROUP_BY: 50, Subtype.WINDOW: 75, Subtype.CONDITIONAL: 80,
     Subtype.SORT: 40,
 }  # fmt: skip
