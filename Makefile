@@ -10,7 +10,7 @@ SAY := printf '\n--- %s\n'
 export DBT_SEND_ANONYMOUS_USAGE_STATS := false
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 .DEFAULT_GOAL := help
-.PHONY: help install explorer demo test test-matrix lint format bench bench-peers fuzz docs wheel chromium clean
+.PHONY: help install explorer demo test test-long test-matrix lint format bench bench-peers fuzz docs wheel chromium clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -50,7 +50,10 @@ $(PROJECT)/target/index.html:
 	@$(MAKE) demo
 
 test: install ## run every test; starts its own Postgres
-	$(BIN)/python -m pytest -q -n auto --dist loadfile
+	$(BIN)/python -m pytest -q -n auto --dist loadfile -m "not long"
+
+test-long: install ## run the tests that take minutes: walks over whole projects, killed loads
+	$(BIN)/python -m pytest -q -m long
 
 test-matrix: install ## run the tests on other versions of dbt, duckdb and sqlglot
 	$(BIN)/python -m tests.matrix

@@ -143,7 +143,9 @@ def _reader(adapter: Any, adapter_type: str, timeout: float) -> Callable[[str], 
             try:
                 return rows_of(adapter, sql)
             finally:
+                # A query that was ended leaves a transaction that dbt did not open.
                 adapter.connections.rollback_if_open()
+                adapter.connections.get_thread_connection().handle.rollback()
                 adapter.execute("reset statement_timeout")
 
         return limited

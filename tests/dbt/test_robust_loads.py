@@ -45,6 +45,7 @@ def process(project: DbtProject, number: int, *arguments: str) -> subprocess.Pop
     )
 
 
+@pytest.mark.long
 def test_a_load_that_is_killed_leaves_the_earlier_answer_and_the_next_run_repairs(
     project: DbtProject,
 ) -> None:

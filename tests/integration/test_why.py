@@ -114,6 +114,7 @@ def test_where_cells_name_cells_that_hold_the_value(why: Call, built_shop: Shop)
     assert "copied from" in why(*ONE, "--where-cells")[1]
 
 
+@pytest.mark.long
 def test_depth_walks_steps_or_to_the_sources(why: Call) -> None:
     asked = ("customer_summary", "--where", "customer_id = 9", "--output", "json")
     [one] = rows_of(why(*asked))
@@ -133,6 +134,7 @@ def test_as_of_now_computes_the_rows(why: Call) -> None:
     assert "computed now" in why(*ONE, "--as-of-now")[1]
 
 
+@pytest.mark.long
 def test_limit_sample_counts_only_and_all_bound_what_is_shown(why: Call) -> None:
     everything = ("dim_products", "--where", "true")
     assert len(rows_of(why(*everything, "--limit", "3", "--output", "json"))) == 3
@@ -243,6 +245,7 @@ def digest(path: Path) -> str:
 # -- chains
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", ["dim_customers", "dim_products"])
 def test_stepwise_equals_inlining_for_every_row_of_a_rebuilt_project(model: str, why: Call) -> None:
     stepwise = rows_of(why(model, *ALL_ROWS, "--output", "json"))
@@ -254,6 +257,7 @@ def test_stepwise_equals_inlining_for_every_row_of_a_rebuilt_project(model: str,
         assert ends_of(row) == by_row[json.dumps(row["row"])]
 
 
+@pytest.mark.long
 def test_a_stale_incremental_and_a_snapshot_are_labelled(shop: Shop, lineage_post: Call) -> None:
     with duckdb.connect(str(shop.folder / "shop.duckdb")) as connection:
         connection.execute("update raw.raw_orders set status = 'returned' where id = 7")
