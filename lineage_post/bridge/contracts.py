@@ -167,21 +167,7 @@ class ContractTracer(LiveTracer):
         with many tests would age what other runs need."""
         leaves = {n for n in wanted if self._type(n) == "source"} | self._not_sql(wanted)
         self.catalog.update(self._columns(leaves - self.catalog.keys(), set(wanted)))
-        return self._traced_only(wanted)
-
-    def _traced_only(self, wanted: frozenset[str]) -> Lineage:
-        from lineage_post.lineage import trace_project
-
-        options = replace(self.options, processes=self.options.processes or 1)
-        lineage = trace_project(
-            self.project,
-            catalog=self.catalog,
-            options=options,
-            seed_headers=self.headers,
-            cache=self.cache,
-            only=wanted,
-        )
-        return replace(lineage, project=self.project)
+        return self._traced(wanted)
 
     def _take_compiled(self, unique_ids: list[str]) -> None:
         reader = NodeReader(str(self.manifest.metadata.adapter_type), {})

@@ -86,6 +86,12 @@ class LiveTracer:
         return self._trace(wanted)
 
     def _trace(self, only: Collection[str]) -> Lineage:
+        lineage = self._traced(only)
+        self.cache.save()
+        return lineage
+
+    def _traced(self, only: Collection[str]) -> Lineage:
+        """The lineage of some nodes; the cache on disk stays as it is."""
         from lineage_post.lineage import trace_project
 
         # Unless the user says so no process is started from inside dbt's own.
@@ -98,7 +104,6 @@ class LiveTracer:
             cache=self.cache,
             only=only,
         )
-        self.cache.save()
         # What was not traced is still part of the project.
         return replace(lineage, project=self.project)
 

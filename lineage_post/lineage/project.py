@@ -153,7 +153,8 @@ class Lineage:
         }
 
 
-_EDGE_KEYS = (
+#: The parts of an edge, in the order in which every document and file has them.
+EDGE_KEYS = (
     "from_node",
     "from_column",
     "from_field",
@@ -179,7 +180,7 @@ def node_to_dict(lineage: NodeLineage) -> dict[str, Any]:
         "fingerprint": lineage.fingerprint,
         "inputs": list(lineage.inputs),
         "columns": [_column_to_dict(column) for column in lineage.columns],
-        "edges": [dict(zip(_EDGE_KEYS, edge_row(edge), strict=True)) for edge in lineage.edges],
+        "edges": [dict(zip(EDGE_KEYS, edge_row(edge), strict=True)) for edge in lineage.edges],
     }
 
 

@@ -12,24 +12,13 @@ from typing import Any
 
 from lineage_post.errors import LineageError
 from lineage_post.lineage import Lineage
+from lineage_post.lineage.project import EDGE_KEYS
 from lineage_post.publish.json import edge_to_dict, metadata_of
 from lineage_post.values import Edge
 from lineage_post.vocabulary import EdgeType
 
 #: The columns of the CSV and Parquet forms, in order.
-COLUMNS = (
-    "from_node",
-    "from_column",
-    "from_field",
-    "to_node",
-    "to_column",
-    "type",
-    "subtype",
-    "masking",
-    "certainty",
-    "expression",
-    "ops",
-)
+COLUMNS = EDGE_KEYS
 _Column = tuple[str, "str | None"]
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 

@@ -117,6 +117,12 @@ def _access(node: Node, value: str, key: str | None, project: Project) -> bool:
     return node.resource_type == "model" and (node.access or "protected") == value
 
 
+def _schema(node: Node, value: str, key: str | None, project: Project) -> bool:
+    """Not dbt's: a policy speaks of schemas as the warehouse has them."""
+    schema = node.relation.schema if node.relation is not None else None
+    return schema is not None and fnmatchcase(schema, value)
+
+
 def _config(node: Node, value: str, key: str | None, project: Project) -> bool:
     parts = (key or "").split(".")
     found: Any = {**node.config, "meta": node.meta, "tags": node.tags, "group": node.group}
@@ -153,6 +159,7 @@ METHODS: dict[str, Method] = {
     "path": _path,
     "resource_type": _resource_type,
     "saved_query": _named("saved_query"),
+    "schema": _schema,
     "semantic_model": _named("semantic_model"),
     "source": _source,
     "tag": _tag,

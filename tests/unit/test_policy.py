@@ -64,6 +64,7 @@ def test_what_is_hidden_keeps_its_place_and_its_edges(lineage: Lineage) -> None:
     [
         Viewer("by tag", hide=("tag:pii",)),
         Viewer("by access", see=("access:public",)),
+        Viewer("by schema", hide=("stg_salaries", "schema:raw")),
         Viewer("by scope", scope=("fct_pay", "report")),
         Viewer("nothing", see=()),
     ],
