@@ -244,7 +244,8 @@
 
 {#-
     The walk, step by step: `came_by` has each column that was reached, the one it leads to and the
-    edge; `changes` are edges that is_identity_of does not allow; `unknown` what is not known.
+    edge; `changes` are edges that is_identity_of does not allow; `unknown` what is not known. What is
+    recorded of another definition proves no derivation.
 -#}
 {% macro contract_walk(tables, kind, unique_id, start, origins, arguments) %}
     {%- set indirect = arguments.include_indirect is true -%}
@@ -269,7 +270,7 @@
                 {%- set is_open = not (
                     (kind == 'masked_from' and edge.masking is true)
                     or (kind == 'is_aggregated' and edge.subtype == 'AGGREGATION')
-                    or (kind == 'derives_from' and edge.certainty == 'assumed')
+                    or (kind == 'derives_from' and (edge.certainty == 'assumed' or checked[edge.to_node].stale))
                     or (kind == 'is_identity_of' and (edge.subtype != 'IDENTITY' or edge.certainty == 'assumed'))
                 ) -%}
                 {%- if not is_open and kind == 'is_identity_of' -%}{%- do state.changes.append(edge) -%}{%- endif -%}

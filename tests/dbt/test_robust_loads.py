@@ -77,16 +77,24 @@ def test_two_runs_that_end_at_once_both_have_their_refreshes(
     project = postgres_project
     project.restore()
     edges = project.current_edges()
-    before = len(project.table("lineage_refreshes", "node", "node = 'model.shop.order_log'"))
-    folders = [str(project.folder / name) for name in ("target_a", "target_b")]
+    # Of one model each: two runs that build the same table are refused by Postgres, not by us.
+    models = ("order_log", "report")
+
+    def recorded() -> list[int]:
+        found = (
+            project.table("lineage_refreshes", "node", f"node = 'model.shop.{m}'") for m in models
+        )
+        return [len(rows) for rows in found]
+
+    before = recorded()
     running = [
-        process(project, 9999, "run", "--select", "order_log", "report", "--target-path", folder)
-        for folder in folders
+        process(project, 9999, "run", "--select", model, "--target-path", f"target_{model}")
+        for model in models
     ]
     assert [one.wait(timeout=240) for one in running] == [0, 0]
-    after = project.table("lineage_refreshes", "run_id", "node = 'model.shop.order_log'")
-    assert len(after) == before + 2
-    assert project.current_edges() == edges
+    assert recorded() == [count + 1 for count in before]
+    # order_log is incremental: its second build also reads the table itself.
+    assert project.current_edges() >= edges
 
 
 class Failing:
