@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from lineage_post.publish import dbt_index, docs, explorer, files, json
 from lineage_post.publish.exposures import exposure_set
 from lineage_post.publish.rows import rows_of
 from lineage_post.publish.run import Run, planned_run, run_from_results
+from lineage_post.publish.why_sql import why_templates
 from lineage_post.selection import select
 from lineage_post.vocabulary import EdgeType, Reason
 
@@ -64,11 +65,13 @@ def command(
     """
     loaded = _narrowed(load(places, request), selected, exclude)
     with_docs = not no_docs and loaded.options.docs
-    written = list(_publish(loaded, with_docs=with_docs))
+    # Rewriting models takes time: it is done once, for the docs site and the explorer.
+    why = why_templates(loaded.lineage) if with_docs and _has_site(loaded) else None
+    written = list(_publish(loaded, why))
     if with_docs:
         written += _write_index(loaded, overwrite=overwrite_dbt_index)
     if loaded.options.explorer and not no_explorer:
-        written += _write_explorer(loaded)
+        written += _write_explorer(loaded, why)
     for line in loaded.warnings:
         console.warn(line)
     if output == "json":
@@ -89,7 +92,14 @@ def _narrowed(loaded: Loaded, selected: tuple[str, ...], exclude: tuple[str, ...
     return loaded
 
 
-def _publish(loaded: Loaded, *, with_docs: bool) -> Iterator[Path]:
+def _has_site(loaded: Loaded) -> bool:
+    """Whether dbt docs generate has written its site from this manifest."""
+    target = loaded.places.target_path
+    return loaded.manifest == target / "manifest.json" and (target / "index.html").is_file()
+
+
+def _publish(loaded: Loaded, why: Mapping[str, Any] | None) -> Iterator[Path]:
+    """``why`` is None where the docs site is left as it is."""
     lineage, places = loaded.lineage, loaded.places
     target = places.output_dir / json.LINEAGE_FILE
     document = json.document(loaded.published, loaded.options)
@@ -110,10 +120,13 @@ def _publish(loaded: Loaded, *, with_docs: bool) -> Iterator[Path]:
     exposures = exposure_set(lineage, loaded.options)
     if exposures.warning:
         loaded.warnings.append(exposures.warning)
-    is_of_the_site = loaded.manifest == places.target_path / "manifest.json"
-    if with_docs and is_of_the_site and (places.target_path / "index.html").is_file():
+    if why is not None:
         decorated = docs.decorate(
-            places.target_path, lineage, exposures=exposures.specs, options=loaded.options
+            places.target_path,
+            lineage,
+            exposures=exposures.specs,
+            options=loaded.options,
+            why=why,
         )
         yield from decorated.files
 
@@ -137,14 +150,18 @@ def _write_index(loaded: Loaded, *, overwrite: bool) -> Iterator[Path]:
         yield from found.files
 
 
-def _write_explorer(loaded: Loaded) -> Iterator[Path]:
+def _write_explorer(loaded: Loaded, why: Mapping[str, Any] | None) -> Iterator[Path]:
     """The explorer's page; an install without it is told once how to get it."""
     target = loaded.places.target_path
     page = explorer.write_explorer(
         loaded.published,
         target / explorer.DIRECTORY,
-        target_path=target,
-        project_dir=loaded.places.project_dir,
+        explorer.Beside(
+            target_path=target,
+            project_dir=loaded.places.project_dir,
+            claimed=explorer.claimed_of(target, loaded.lineage, _run_of_results(loaded)),
+            why=why,
+        ),
     )
     if page is not None:
         yield page / "index.html"
@@ -161,15 +178,21 @@ def _carried_over(document: dict[str, Any], earlier: Path) -> list[str]:
 
 def _run(loaded: Loaded) -> Run:
     """The run that the results file is of; SQL that was compiled only is planned."""
-    project, places = loaded.lineage.project, loaded.places
-    results = loaded.manifest.with_name("run_results.json")
-    if results.is_file():
-        run = run_from_results(read_run_results(results), project, project_dir=places.project_dir)
-        if run is not None:
-            published = loaded.published.nodes
-            return replace(run, builds={k: b for k, b in run.builds.items() if k in published})
+    project = loaded.lineage.project
+    run = _run_of_results(loaded)
+    if run is not None:
+        published = loaded.published.nodes
+        return replace(run, builds={k: b for k, b in run.builds.items() if k in published})
     compiled = [n.unique_id for n in project.nodes.values() if n.compiled_code]
     return planned_run(project, [n for n in compiled if n in loaded.published.nodes])
+
+
+def _run_of_results(loaded: Loaded) -> Run | None:
+    results = loaded.manifest.with_name("run_results.json")
+    if not results.is_file():
+        return None
+    project, places = loaded.lineage.project, loaded.places
+    return run_from_results(read_run_results(results), project, project_dir=places.project_dir)
 
 
 def _report(loaded: Loaded, written: list[Path]) -> dict[str, Any]:

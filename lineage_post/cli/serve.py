@@ -64,7 +64,7 @@ def command(
             load=lambda: _loaded(places, request),
             watched=_watched(places, request),
             policy=rules,
-            make_page=lambda view: _page(view, folder),
+            make_page=lambda view: _page(view, folder, places.target_path),
         )
         state.start()
         for line in state.seen_by(None).view.warnings:
@@ -88,13 +88,16 @@ def _watched(places: Places, request: Request) -> list[Path]:
     return [manifest, catalog, *map(Path, request.upstream_manifest)]
 
 
-def _page(view: View, folder: Path) -> Path | None:
+def _page(view: View, folder: Path, target_path: Path) -> Path | None:
     """The explorer as a viewer may see it, in a folder of its own."""
     from tempfile import mkdtemp
 
-    from lineage_post.publish.explorer import write_explorer
+    from lineage_post.publish.explorer import Beside, claimed_of, write_explorer
 
-    return write_explorer(view.lineage, Path(mkdtemp(dir=folder)), served=True)
+    seen = {node for node, shown in view.shown.items() if node == shown}
+    claimed = claimed_of(target_path, view.lineage).within(seen)
+    beside = Beside(claimed=claimed, served=True)
+    return write_explorer(view.lineage, Path(mkdtemp(dir=folder)), beside)
 
 
 def _announce(tokens: object, host: str, port: int, in_browser: bool) -> None:

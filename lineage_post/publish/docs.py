@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,10 +37,12 @@ def decorate(
     *,
     exposures: Sequence[ExposureSpec] = (),
     options: Options | None = None,
+    why: Mapping[str, Any] | None = None,
 ) -> Decorated:
     """Adds the lineage to ``manifest.json``, ``index.html`` and ``static_index.html``, once.
 
     However often it runs, the result is that of one run; files that are not there are left out.
+    ``why`` is the answer of ``why_templates``, where it is at hand already.
     A copy of the page is kept for `dbt docs serve`, which overwrites ``index.html`` with it.
     Raises ArtifactError where the manifest cannot be read.
     """
@@ -51,7 +53,7 @@ def decorate(
     patch_manifest(manifest, lineage, exposures)
     manifest_text = json.dumps(manifest)
     write_text(manifest_path, manifest_text)
-    data = {**panel_data(lineage), "why": why_templates(lineage)}
+    data = {**panel_data(lineage), "why": why or why_templates(lineage)}
     pages = _pages(target_path, data, manifest_text)
     for path, html in pages.items():
         write_text(path, html)

@@ -11,13 +11,17 @@ import gzip
 import json
 import os
 import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lineage_post.publish.explorer_claims import imported_claims
+from lineage_post.publish.explorer_claims import Claimed, built_by, imported_claims
 from lineage_post.publish.explorer_core import Core
 from lineage_post.publish.explorer_details import CHUNK, Details
+from lineage_post.publish.explorer_semantic import with_semantic_layer
+from lineage_post.publish.run import Run, time_of
 from lineage_post.publish.text_file import write_text
 
 if TYPE_CHECKING:
@@ -44,28 +48,37 @@ def why_not_built() -> str | None:
     return NOT_BUILT.format(why=why)
 
 
-def write_explorer(
-    lineage: Lineage,
-    folder: Path,
-    *,
-    served: bool = False,
-    target_path: Path | None = None,
-    project_dir: Path | None = None,
-) -> Path | None:
-    """Writes page and data into ``folder``, and returns it; None where the page was not built.
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What the page shows beside the lineage itself.
 
-    ``served`` turns on what needs a server. ``target_path`` is where the docs site and imported
-    claims are looked for, ``project_dir`` where the files of the models are.
+    ``target_path`` is where the docs site is looked for, ``project_dir`` where the files of the
+    models are, ``claimed`` what other producers say, ``why`` the answer of ``why_templates``.
+    ``served`` turns on what needs a server.
     """
+
+    target_path: Path | None = None
+    project_dir: Path | None = None
+    claimed: Claimed = field(default_factory=Claimed)
+    why: Mapping[str, Any] | None = None
+    served: bool = False
+
+
+def write_explorer(lineage: Lineage, folder: Path, beside: Beside | None = None) -> Path | None:
+    """Writes page and data into ``folder``, and returns it; None where the page was not built."""
     if why_not_built() is not None:
         return None
-    core = Core(lineage, imported_claims(target_path) if target_path else [])
+    beside = beside or Beside()
+    core = Core(with_semantic_layer(lineage), beside.claimed)
+    why = beside.why or {"placeholder": "", "functions": [], "models": {}}
+    parts = {number: found for number, found in Details(core).why(why["models"]) if any(found)}
     document = core.document(
         chunk=CHUNK,
-        served=served,
-        docs=_docs(target_path, folder),
-        files=_files(project_dir, folder),
+        served=beside.served,
+        docs=_docs(beside.target_path, folder),
+        files=_files(beside.project_dir, folder),
         repository=_repository(lineage.options.repository),
+        why={"placeholder": why["placeholder"], "functions": why["functions"], "chunks": [*parts]},
     )
     folder.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(folder / "data", ignore_errors=True)
@@ -74,10 +87,24 @@ def write_explorer(
     for number, details, sql in Details(core).chunks():
         _write(folder, f"d{number}", details)
         _write(folder, f"s{number}", sql)
+    for number, found in parts.items():
+        _write(folder, f"w{number}", found)
     for name in PAGE:
         write_text(folder / name, _built().joinpath(name).read_text(encoding="utf-8"))
     write_text(folder / HERE, "window.lineagePostExplorer = true;\n")
     return folder
+
+
+def claimed_of(target_path: Path, lineage: Lineage, run: Run | None = None) -> Claimed:
+    """What imports and the run of a target folder say of its lineage.
+
+    How old a claim is, is told as of the manifest, so that the same files give the same page.
+    """
+    now = time_of(lineage.project.generated_at)
+    found = imported_claims(target_path, lineage.options, now)
+    built = built_by(run)
+    nodes = {u: (*built.get(u, ()), *found.nodes.get(u, ())) for u in {*built, *found.nodes}}
+    return replace(found, nodes=nodes)
 
 
 def _built() -> Any:

@@ -13,31 +13,42 @@ from typing import TYPE_CHECKING, Any
 
 from lineage_post import __version__
 from lineage_post.graph import CycleKind
-from lineage_post.graph.cycles import MATERIALIZED
 from lineage_post.publish import words
-from lineage_post.vocabulary import Certainty, EdgeType, OpKind, Reason, State, Subtype
+from lineage_post.publish.explorer_claims import Claimed
+from lineage_post.publish.explorer_codes import (
+    COMMAND,
+    ERROR_CYCLE,
+    EXCLUDED,
+    FEEDBACK,
+    KINDS,
+    MASKED,
+    MATERIAL,
+    NATIVE,
+    NOT_SELECTED,
+    OUTPUT,
+    RESTRICTED,
+    SUBTYPES,
+    TOLD,
+    code,
+    commands_of,
+    is_material,
+    kind_of,
+    packed,
+    state_code,
+)
+from lineage_post.vocabulary import EdgeType, Reason, State, Subtype
 
 if TYPE_CHECKING:
-    from lineage_post.artifacts import Node
     from lineage_post.lineage import Edge, Lineage
-    from lineage_post.publish.explorer_claims import ClaimedEdge
-
-SUBTYPES, STATES, REASONS = tuple(Subtype), tuple(State), tuple(Reason)
-#: Added to the number of an edge's subtype.
-MASKED, ASSUMED, COMMAND = 16, 32, 64
-#: Marks of a node: stored, read by no other relation, without a name, and on a cycle of a kind.
-MATERIAL, OUTPUT, RESTRICTED, ERROR_CYCLE, FEEDBACK = 1, 2, 4, 8, 16
-NATIVE = "native:"
-KINDS = ("source", "derived", "command", "native", "consumer")
-CONSUMERS = frozenset({"exposure", "metric", "semantic_model", "saved_query"})
 
 
 class Core:
     """The numbering of one lineage and the document made of it: ``Core(lineage).document()``."""
 
-    def __init__(self, lineage: Lineage, claims: Sequence[ClaimedEdge] = ()) -> None:
+    def __init__(self, lineage: Lineage, claimed: Claimed | None = None) -> None:
         self.lineage = lineage
-        self.claims = claims
+        self.claimed = claimed or Claimed()
+        claims = self.claimed.edges
         shown = {u for u in lineage.nodes if lineage.is_published(u)}
         read = {e.from_node for u in shown for e in lineage.nodes[u].edges}
         inputs = {i for u in shown for i in lineage.nodes[u].inputs}
@@ -69,7 +80,7 @@ class Core:
     @cached_property
     def _claimed_columns(self) -> dict[str, set[str]]:
         found: dict[str, set[str]] = {}
-        for claim in self.claims:
+        for claim in self.claimed.edges:
             found.setdefault(claim.from_node, set()).add(claim.from_column)
             found.setdefault(claim.to_node, set()).add(claim.to_column)
         return found
@@ -106,7 +117,8 @@ class Core:
             "tables": [self._tables(u) for u in self.ids],
             "cycles": list(self._cycles()),
             **self._claims(),
-            "reasons": [[str(r), words.REASONS[r]] for r in REASONS],
+            **self._commands(),
+            "reasons": [list(told) for told in TOLD],
             "subtypes": [words.SUBTYPES[s] for s in SUBTYPES],
             "none": words.NO_SOURCE,
             **more,
@@ -129,18 +141,11 @@ class Core:
 
     def kind(self, unique_id: str) -> str:
         """What a node is, as its colour tells it."""
-        if unique_id.startswith(NATIVE):
-            return "native"
-        node = self.lineage.project.nodes.get(unique_id)
-        if node is None or node.resource_type in ("source", "seed"):
-            return "source"
-        if node.resource_type in CONSUMERS:
-            return "consumer"
-        return "command" if node.language != "sql" else "derived"
+        return kind_of(unique_id, self.lineage.project.nodes.get(unique_id))
 
     def _marks(self, unique_id: str) -> int:
         node = self.lineage.project.nodes.get(unique_id)
-        marks = MATERIAL if _is_material(node) else 0
+        marks = MATERIAL if is_material(node) else 0
         if unique_id.startswith("restricted."):
             marks |= RESTRICTED
         if self._is_output(unique_id):
@@ -148,12 +153,10 @@ class Core:
         return marks | self._cycle_marks.get(unique_id, 0)
 
     def _is_output(self, unique_id: str) -> bool:
-        kind = self.kind(unique_id)
-        if kind == "native":
+        if self.kind(unique_id) in ("native", "source"):
             return False
         readers = self.lineage.graph.readers(unique_id)
-        others = (r for r in readers if r != unique_id and r in self.shown)
-        return kind == "consumer" or kind != "source" and not any(others)
+        return not any(r != unique_id and r in self.shown for r in readers)
 
     @cached_property
     def _cycle_marks(self) -> dict[str, int]:
@@ -165,13 +168,17 @@ class Core:
         return found
 
     def _state(self, unique_id: str) -> int:
-        """The state, and ten times the number of its reason, counted from 1."""
+        """The state and its reason; what is left out of a page is not made outside the project."""
         if unique_id.startswith(NATIVE):
-            return STATES.index(State.KNOWN)
-        if unique_id not in self.shown:
-            return STATES.index(State.UNKNOWN) + 10 * (REASONS.index(Reason.EXTERNAL) + 1)
-        node = self.lineage.nodes[unique_id]
-        return _state(node.state, node.reason)
+            return state_code(State.KNOWN, None)
+        if unique_id in self.shown:
+            node = self.lineage.nodes[unique_id]
+            return state_code(node.state, node.reason)
+        known = self.lineage.project.nodes.get(unique_id)
+        if known is None or known.package_name in self.lineage.project.external_packages:
+            return state_code(State.UNKNOWN, Reason.EXTERNAL)
+        is_excluded = not self.lineage.is_published(unique_id)
+        return state_code(State.UNKNOWN, EXCLUDED if is_excluded else NOT_SELECTED)
 
     def _gaps(self) -> Iterator[list[int]]:
         """``[column, state]`` of what is not known."""
@@ -180,7 +187,7 @@ class Core:
                 for column in self.lineage.nodes[unique_id].columns:
                     if column.is_column and column.name and column.state is not State.KNOWN:
                         number = self.column[unique_id, column.name]
-                        yield [number, _state(column.state, column.reason)]
+                        yield [number, state_code(column.state, column.reason)]
 
     def _edges(self) -> Iterator[Edge]:
         for unique_id in self.ids:
@@ -216,7 +223,7 @@ class Core:
 
     def _claims(self) -> dict[str, Any]:
         """Edges of other producers: ``[target, source, code, producer, 1 if stale, seen]``."""
-        producers = sorted({claim.producer for claim in self.claims})
+        producers = sorted({claim.producer for claim in self.claimed.edges})
         edges = [
             [
                 self.column[c.to_node, c.to_column],
@@ -228,36 +235,28 @@ class Core:
                 int(c.is_stale),
                 c.seen,
             ]
-            for c in self.claims
+            for c in self.claimed.edges
         ]
         return {"producers": producers, "claims": edges}
+
+    def _commands(self) -> dict[str, Any]:
+        """Commands that stand on value edges, ``[name, contract]``, and where each stands:
+        ``[target, source, command]``. A Python model is a node, and not among them."""
+        found = [
+            (self.column[e.to_node, e.to_column], self.column[e.from_node, e.from_column], name)
+            for e in self._edges()
+            if e.type is EdgeType.DIRECT and e.to_column is not None
+            for name in commands_of(e)
+            if self.kind(e.to_node) != "command"
+        ]
+        names = sorted({name for _, _, name in found})
+        declared = self.lineage.options.commands
+        return {
+            "commands": [[name, declared.get(name)] for name in names],
+            "through": sorted({(t, s, names.index(name)) for t, s, name in found}),
+        }
 
     def _cycles(self) -> Iterator[list[Any]]:
         for cycle in self.lineage.graph.cycles:
             nodes = sorted({self.number[n] for n, _ in cycle.columns if n in self.number})
             yield [int(cycle.kind is CycleKind.ERROR), nodes]
-
-
-def code(edge: Edge) -> int:
-    """The number of the subtype, with the marks of the edge added."""
-    number = SUBTYPES.index(edge.subtype) | (MASKED if edge.masking else 0)
-    number |= ASSUMED if edge.certainty is Certainty.ASSUMED else 0
-    return number | (COMMAND if any(op.kind is OpKind.COMMAND for op in edge.ops) else 0)
-
-
-def packed(edges: Iterator[tuple[int, int, int]] | list[tuple[int, int, int]]) -> list[list[int]]:
-    """Edges (target, source, code) as three lists: targets as steps, sources from the target."""
-    ordered = sorted(set(edges))
-    targets = [target for target, _, _ in ordered]
-    steps = [b - a for a, b in zip([0, *targets], targets, strict=False)]
-    return [steps, [t - s for t, s, _ in ordered], [c for _, _, c in ordered]]
-
-
-def _state(state: State, reason: Reason | None) -> int:
-    return STATES.index(state) + (10 * (REASONS.index(reason) + 1) if reason else 0)
-
-
-def _is_material(node: Node | None) -> bool:
-    if node is None:
-        return False
-    return node.resource_type in ("seed", "snapshot") or node.materialized in MATERIALIZED

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from lineage_post.publish.explorer_core import NATIVE, REASONS, Core, code
-from lineage_post.vocabulary import Reason
+from lineage_post.publish.explorer_codes import NATIVE, REASONS, code
+from lineage_post.publish.explorer_core import Core
+from lineage_post.vocabulary import Producer, Reason
 
 if TYPE_CHECKING:
     from lineage_post.artifacts import Node
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 #: So many nodes share a chunk.
 CHUNK = 64
+#: Of these the manifest has the definition that was traced.
+_TRACED = frozenset({"model", "snapshot"})
 
 
 class Details:
@@ -31,6 +34,17 @@ class Details:
         for number, start in enumerate(range(0, len(ids), CHUNK)):
             part = ids[start : start + CHUNK]
             yield number, [self._node(u) for u in part], [self._sql(u) for u in part]
+
+    def why(self, models: Mapping[str, Any]) -> Iterator[tuple[int, list[Any]]]:
+        """(number, what ``why_templates`` made of its nodes or None) of each chunk."""
+        ids = self.core.ids
+        for number, start in enumerate(range(0, len(ids), CHUNK)):
+            yield number, [self._why(u, models) for u in ids[start : start + CHUNK]]
+
+    def _why(self, unique_id: str, models: Mapping[str, Any]) -> Any:
+        """SQL is no more in this file than in any other where expressions are left out."""
+        is_told = unique_id in self.core.shown and self.lineage.options.expressions
+        return models.get(unique_id) if is_told else None
 
     def _sql(self, unique_id: str) -> str | None:
         node = self.project.nodes.get(unique_id)
@@ -48,6 +62,7 @@ class Details:
             found.update(_about(node))
         if lineage is not None:
             found.update(self._traced(lineage))
+            found["producers"] = self._producers(unique_id)
         found["tests"] = self._tests.get(unique_id, {}).get(None)
         found["columns"] = list(self._columns(unique_id, node, lineage))
         return _without_empty(found)
@@ -63,8 +78,15 @@ class Details:
             "operation": lineage.operation,
             "remarks": remarks,
             "rows": [self._edge(e, None) for e in lineage.edges if e.to_column is None],
-            "producer": "manifest",
         }
+
+    def _producers(self, unique_id: str) -> list[list[Any]]:
+        """``[name, what it did and when, 1 if it has gone quiet]`` of all that vouch for a node."""
+        node = self.project.nodes.get(unique_id)
+        has_own = node is not None and node.resource_type in _TRACED
+        own = [[Producer.MANIFEST.value, "its compiled SQL, traced"]] if has_own else []
+        vouched = self.core.claimed.nodes.get(unique_id, ())
+        return own + [[v.producer, v.said, *([1] if v.is_stale else [])] for v in vouched]
 
     def _columns(
         self, unique_id: str, node: Node | None, lineage: NodeLineage | None

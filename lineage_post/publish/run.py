@@ -66,13 +66,13 @@ def run_from_results(
         return None
     if results.command not in ("run", "build", "seed", "snapshot"):
         return None
-    finished = _time(results.generated_at)
+    finished = time_of(results.generated_at)
     builds = {}
     for result in results.results.values():
         status = status_of(result.status)
         node = project.nodes.get(result.unique_id)
         if status is not None and node is not None and node.resource_type in BUILT_TYPES:
-            at = _time(result.completed_at) if result.completed_at else finished
+            at = time_of(result.completed_at) if result.completed_at else finished
             builds[result.unique_id] = Build(result.unique_id, status, at)
     return Run(
         run_id=results.invocation_id,
@@ -85,7 +85,7 @@ def run_from_results(
 def planned_run(project: Project, nodes: Iterable[str]) -> Run:
     """The run that stands for SQL which was compiled and not run: every node is planned."""
     run_id = project.invocation_id or "unknown"
-    at = _time(project.generated_at)
+    at = time_of(project.generated_at)
     builds = {unique_id: Build(unique_id, Status.PLANNED, at) for unique_id in sorted(nodes)}
     return Run(run_id, builds, Producer.MANIFEST, trace_id=trace_id(run_id))
 
@@ -129,7 +129,7 @@ def _lines(path: Path) -> list[str]:
     return path.read_text("utf-8").splitlines() if path.is_file() else []
 
 
-def _time(value: str | None) -> datetime:
+def time_of(value: str | None) -> datetime:
     """A time of an artifact in UTC, without a zone; the epoch where there is none."""
     try:
         found = datetime.fromisoformat((value or "").replace("Z", "+00:00"))

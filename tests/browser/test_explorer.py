@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 from lineage_post.lineage import Lineage
 from lineage_post.options import Options
 from lineage_post.policy.file import policy_from_mapping
-from lineage_post.publish.explorer import why_not_built, write_explorer
+from lineage_post.publish.explorer import Beside, why_not_built, write_explorer
 from tests.browser.conftest import Site, serve
 from tests.unit.lineages import lineage_of
 from tests.unit.manifests import make_model, make_source
@@ -295,7 +295,9 @@ def served(tmp_path: Path, browse: functools.partial[Site]) -> Iterator[Site]:
     policy = policy_from_mapping(
         {"default": "some", "viewers": {"some": {"hide": ["tag:inner"]}}}, where="policy.yml"
     )
-    state = State(shop, (), policy, lambda v: write_explorer(v.lineage, tmp_path, served=True))
+    state = State(
+        shop, (), policy, lambda v: write_explorer(v.lineage, tmp_path, Beside(served=True))
+    )
     state.start()
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

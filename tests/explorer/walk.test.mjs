@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Graph } from "../../lineage_post/explorer/page/src/graph.js";
 import { fromHash, toHash } from "../../lineage_post/explorer/page/src/place.js";
-import { MOST_DRAWN, scene, trace } from "../../lineage_post/explorer/page/src/scene.js";
+import { scene, trace } from "../../lineage_post/explorer/page/src/scene.js";
 import { Search } from "../../lineage_post/explorer/page/src/search.js";
+import { statementGraph } from "../../lineage_post/explorer/page/src/statement.js";
 import { tokens } from "../../lineage_post/explorer/page/src/sql.js";
 import { visible } from "../../lineage_post/explorer/page/src/text.js";
 import { easyDepth, MOST_TABLES, walk } from "../../lineage_post/explorer/page/src/walk.js";
@@ -60,14 +61,13 @@ test("a reader whose columns are not known is in the picture of a column that it
   assert.deepEqual(picture.links.map((l) => l.look), ["unknown"]);
 });
 
-test("tables over the limit are left out, and drawn ones are bounded, and both are counted", () => {
+test("tables over the limit are left out and counted", () => {
   const tables = { "m.hub": ["x"] }, edges = [];
   for (let i = 0; i < 700; i++) { tables[`m.t${i}`] = ["x"]; edges.push(["m.hub", "x", `m.t${i}`, "x"]); }
   const g = graph(tables, edges), view = walk(g, of(g, "m.hub", "x"), { depth: 1 }), picture = scene(view);
   assert.equal(view.tables.size, MOST_TABLES);
   assert.equal(view.leftOut.size, 701 - MOST_TABLES);
-  assert.equal(picture.cards.size, MOST_DRAWN);
-  assert.equal(picture.hides, MOST_TABLES - MOST_DRAWN);
+  assert.equal(picture.cards.size, MOST_TABLES);
   assert.equal(easyDepth(g, of(g, "m.hub", "x"), { direction: "both" }), 1);
 });
 
@@ -105,6 +105,23 @@ test("a stale claim is drawn as stale and one that agrees adds its producer", ()
   const links = scene(walk(g, of(g, "m.b"), { depth: 1 })).links.map((l) => l.look).sort();
   assert.deepEqual(links, ["stale", "value"]);
   assert.deepEqual(g.claims(1, 3).map((p) => p.name), ["other"]);
+});
+
+test("a command stands once between two tables, with all that it gives", () => {
+  const g = graph({ "m.a": ["x", "y"], "m.b": ["x", "y"] }, [["m.a", "x", "m.b", "x", 65], ["m.a", "y", "m.b", "y", 65]], [], { commands: [["to_eur", null]], through: [[2, 0, 0], [3, 1, 0]] });
+  const chips = (options) => scene(walk(g, of(g, "m.b"), { depth: 1 }), options).links.filter((l) => l.chip).map((l) => l.chip.names);
+  assert.deepEqual(chips(), [["to_eur"]]);
+  assert.deepEqual(chips({ openAll: true }), [["to_eur"]]);
+});
+
+test("a command that takes two columns of a statement stands on the edges of both", () => {
+  const column = (id, relation, name, kind) => ({ id, relation, column: name, kind });
+  const edge = (source, target) => ({ source, target, transform: "TRANSFORMATION", ops: [{ name: "to_eur", kind: "command" }] });
+  const nodes = [column("r:1", "result", "eur", "derived"), column("t:amount", "t", "amount", "source"), column("t:rate", "t", "rate", "source"), column("command:to_eur:r:1", "to_eur", null, "command")];
+  const edges = [edge("t:amount", "command:to_eur:r:1"), edge("command:to_eur:r:1", "r:1"), edge("t:rate", "command:to_eur:r:1"), edge("command:to_eur:r:1", "r:1")];
+  const g = statementGraph({ nodes, edges, outputs: ["r:1"], state: "known" }, { ...CHAIN.core });
+  const links = scene(walk(g, { node: g.target }, { depth: 2 })).links;
+  assert.deepEqual(links.map((l) => [l.look, l.members.length, l.commands]), [["command", 2, ["to_eur"]]]);
 });
 
 test("the search finds models, columns, and columns of a model, exact names first", () => {

@@ -19,8 +19,8 @@ from lineage_post.policy.file import Viewer
 from lineage_post.policy.view import view_of
 from lineage_post.publish import explorer
 from lineage_post.publish.claims import write_claims
-from lineage_post.publish.explorer import why_not_built, write_explorer
-from lineage_post.publish.explorer_core import (
+from lineage_post.publish.explorer import Beside, claimed_of, why_not_built, write_explorer
+from lineage_post.publish.explorer_codes import (
     COMMAND,
     FEEDBACK,
     KINDS,
@@ -143,7 +143,7 @@ def test_without_expressions_no_sql_is_in_any_file(tmp_path: Path) -> None:
 
 def test_a_viewer_s_page_has_no_name_of_what_is_hidden(tmp_path: Path) -> None:
     view = view_of(shop(), Viewer("some", hide=("tag:inner",)))
-    written = write_explorer(view.lineage, tmp_path, served=True)
+    written = write_explorer(view.lineage, tmp_path, Beside(served=True))
     assert written is not None
     core = data(written, "core")
     hidden = [i for i, u in enumerate(core["ids"]) if u.startswith("restricted.")]
@@ -174,7 +174,8 @@ def test_other_producers_edges_are_drawn_and_a_quiet_one_is_stale(tmp_path: Path
 
     claims = Claims("catalog", (claim(1, "id", "amount"), claim(2, "amount")))
     write_claims(claims, tmp_path)
-    written = write_explorer(shop(), tmp_path / "explorer", target_path=tmp_path)
+    beside = Beside(claimed=claimed_of(tmp_path, shop()))
+    written = write_explorer(shop(), tmp_path / "explorer", beside)
     assert written is not None
     core = data(written, "core")
     found = {(core["names"][core["columns"][c[1]]], c[4], c[5][:10]) for c in core["claims"]}

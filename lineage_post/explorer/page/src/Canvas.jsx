@@ -1,39 +1,69 @@
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { BEYOND, drawn, FIRST_CARDS, FIRST_LINKS, fitted, holds, sight, STEP, toReveal, zoomed } from "./camera.js";
 import { Card } from "./Card.jsx";
 import { Legend } from "./Legend.jsx";
-import { HEAD, trace, WIDTH } from "./scene.js";
+import { Chip, edgeOf, Link, titleOf } from "./Link.jsx";
+import { light, lightColumn, lightNode } from "./light.js";
 
-const MARGIN = 26, SMALLEST = 0.5;
-
-/** The drawn graph. Hovering works on the elements themselves, so that nothing is drawn again. */
+/** The drawn graph. Moving and hovering work on the elements themselves, so that nothing is drawn again. */
 export function Canvas({ graph, picture, shown, onShow, onFocus, onToggle, onExpand }) {
-  const box = useRef(), world = useRef(), at = useRef({ x: 0, y: 0, k: 1 }), drag = useRef(null), last = useRef(null);
-  const apply = () => { const { x, y, k } = at.current; world.current.style.transform = `translate(${x}px,${y}px) scale(${k})`; box.current.style.backgroundPosition = `${x}px ${y}px`; };
-  const { focus } = picture.view;
+  const box = useRef(), world = useRef(), drag = useRef(null), lit = useRef(null), wanted = useRef(null);
+  const { focus } = picture.view, name = `${focus.node}/${focus.column}/${picture.depth}/${picture.cards.size}`;
+  const eye = useRef(null);
+  const [, setTurn] = useState(0);
+  const redraw = () => setTurn((turn) => turn + 1);
 
+  if (!eye.current) eye.current = { size: { w: Math.max(300, innerWidth - (shown ? 400 : 0)), h: Math.max(200, innerHeight - 110) }, name: null };
   const fit = () => {
-    const { clientWidth: w, clientHeight: h } = box.current, card = picture.cards.get(focus.node);
-    const whole = Math.min(1, (w - 2 * MARGIN) / picture.width, (h - 2 * MARGIN - 30) / picture.height);
-    const k = Math.max(SMALLEST, whole);
-    at.current = whole >= SMALLEST
-      ? { k, x: (w - picture.width * k) / 2, y: Math.max(MARGIN, (h - picture.height * k) / 2) }
-      : { k: 0.8, x: w / 2 - (card.x + WIDTH / 2) * 0.8, y: h / 2 - (card.y + HEAD) * 0.8 };
-    apply();
+    const e = eye.current;
+    e.at = fitted(picture, e.size, focus.node);
+    e.isMoved = false;
+    look(0, FIRST_CARDS, FIRST_LINKS);
   };
+  const look = (beyond, cards, links) => Object.assign(eye.current, { part: sight(eye.current.at, eye.current.size, beyond), cards, links });
+  if (eye.current.name !== name) { eye.current.name = name; fit(); }
+  const { part, cards: mostCards, links: mostLinks } = eye.current;
+  const seen = drawn(picture, part, mostCards, mostLinks);
+
+  const apply = () => { const { x, y, k } = eye.current.at; world.current.style.transform = `translate(${x}px,${y}px) scale(${k})`; box.current.style.backgroundPosition = `${x}px ${y}px`; };
   useLayoutEffect(() => {
-    const key = `${focus.node}/${focus.column}/${picture.depth}/${picture.cards.size}`;
-    if (last.current !== key) fit();
-    last.current = key;
-  }, [picture]);
+    const size = { w: box.current.clientWidth, h: box.current.clientHeight }, e = eye.current;
+    if (size.w && (size.w !== e.size.w || size.h !== e.size.h)) {
+      e.size = size;
+      if (e.drawnName !== name && !e.isMoved) { fit(); redraw(); }
+    }
+    e.drawnName = name;
+    apply();
+    if (wanted.current) {
+      const target = world.current.querySelector(wanted.current);
+      wanted.current = null;
+      target?.focus({ preventScroll: true });
+    }
+    if (lit.current) light(world.current, graph, picture, lit.current);
+  });
+  // What is not drawn yet, and what lies just beyond, comes in the frames after the first paint.
   useEffect(() => {
-    const resized = new ResizeObserver(() => fit());
+    const e = eye.current;
+    if (seen.isAll && holds(e.part, sight(e.at, e.size, BEYOND / 2))) return undefined;
+    const frame = requestAnimationFrame(() => { look(BEYOND, e.cards * STEP, e.links * STEP); redraw(); });
+    return () => cancelAnimationFrame(frame);
+  });
+  useEffect(() => {
+    const resized = new ResizeObserver(() => {
+      const e = eye.current, size = { w: box.current.clientWidth, h: box.current.clientHeight };
+      if (!size.w || (size.w === e.size.w && size.h === e.size.h)) return;
+      e.size = size;
+      // What one looks at stays where it is, and in sight.
+      const card = picture.cards.get(shown?.node) ?? picture.cards.get(focus.node);
+      if (card) move(...toReveal(card, e.at, size));
+    });
     resized.observe(box.current);
     return () => resized.disconnect();
-  }, [picture]);
+  }, [picture, shown]);
   useEffect(() => {
     const wheel = (e) => {
       e.preventDefault();
-      if (e.ctrlKey || e.metaKey || !e.shiftKey && Math.abs(e.deltaY) > Math.abs(e.deltaX)) zoom(Math.exp(-e.deltaY * 0.0014), e.clientX, e.clientY);
+      if (e.ctrlKey || e.metaKey || (!e.shiftKey && Math.abs(e.deltaY) > Math.abs(e.deltaX))) zoom(Math.exp(-e.deltaY * 0.0014), e.clientX, e.clientY);
       else move(-(e.deltaX || e.deltaY), 0);
     };
     const element = box.current;
@@ -41,100 +71,105 @@ export function Canvas({ graph, picture, shown, onShow, onFocus, onToggle, onExp
     return () => element.removeEventListener("wheel", wheel);
   }, []);
 
-  const move = (dx, dy) => { at.current.x += dx; at.current.y += dy; apply(); };
-  const zoom = (factor, cx, cy) => {
-    const r = box.current.getBoundingClientRect(), now = at.current, k = Math.max(0.1, Math.min(2.5, now.k * factor));
-    const px = (cx ?? r.left + r.width / 2) - r.left, py = (cy ?? r.top + r.height / 2) - r.top;
-    at.current = { k, x: px - (px - now.x) * k / now.k, y: py - (py - now.y) * k / now.k };
+  const moved = () => {
+    const e = eye.current;
+    e.isMoved = true;
     apply();
+    if (e.frame || holds(e.part, sight(e.at, e.size))) return;
+    e.frame = requestAnimationFrame(() => { e.frame = null; look(BEYOND, FIRST_CARDS * STEP, FIRST_LINKS * STEP); redraw(); });
   };
+  const move = (dx, dy) => { if (dx || dy) { eye.current.at.x += dx; eye.current.at.y += dy; moved(); } };
+  const zoom = (factor, cx, cy) => {
+    const r = box.current.getBoundingClientRect();
+    eye.current.at = zoomed(eye.current.at, factor, (cx ?? r.left + r.width / 2) - r.left, (cy ?? r.top + r.height / 2) - r.top);
+    moved();
+  };
+  const refit = () => { fit(); redraw(); };
+
   const key = (e) => {
     const steps = { ArrowLeft: [70, 0], ArrowRight: [-70, 0], ArrowUp: [0, 70], ArrowDown: [0, -70] }[e.key];
+    const column = e.target.dataset.column;
     if (e.key === "+" || e.key === "=") zoom(1.2);
     else if (e.key === "-") zoom(1 / 1.2);
-    else if (e.key === "0") fit();
-    else if (steps && e.target.dataset.column !== undefined) neighbour(e);
+    else if (e.key === "0") refit();
+    else if (column !== undefined && (e.key === "f" || (e.key === "Enter" && e.shiftKey))) onFocus({ node: graph.owner[column], column: Number(column) });
+    else if (steps && column !== undefined) walkTo(neighbour(Number(column), e.key));
     else if (steps) move(...steps);
     else return;
     e.preventDefault();
   };
   /** Left and right go along the lineage of a column, up and down through its card. */
-  const neighbour = (e) => {
-    const c = Number(e.target.dataset.column), all = picture.links.flatMap((l) => l.members);
-    const column = { ArrowLeft: () => all.find((m) => m.to === c && m.from !== null)?.from, ArrowRight: () => all.find((m) => m.from === c && m.to !== null)?.to, ArrowUp: () => c - 1, ArrowDown: () => c + 1 }[e.key]();
-    const target = world.current.querySelector(`[data-column="${column}"]`) ?? world.current.querySelector(`[data-strip="${column === undefined ? "" : graph.owner[column]}"]`);
-    target?.focus();
+  const neighbour = (c, way) => {
+    const all = picture.links.flatMap((l) => l.members);
+    if (way === "ArrowLeft") return all.find((m) => m.to === c && m.from !== null)?.from;
+    if (way === "ArrowRight") return all.find((m) => m.from === c && m.to !== null)?.to;
+    const { rows, row } = picture.cards.get(graph.owner[c]);
+    return rows[row.get(c) + (way === "ArrowUp" ? -1 : 1)];
+  };
+  const walkTo = (c) => {
+    const card = c === undefined ? undefined : picture.cards.get(graph.owner[c]);
+    if (!card) return;
+    wanted.current = card.row.has(c) ? `[data-column="${c}"]` : `[data-strip="${card.node}"]`;
+    move(...toReveal(card, eye.current.at, eye.current.size));
+    look(BEYOND, Infinity, Infinity);
+    redraw();
   };
 
-  const paint = (traced, near) => {
-    const isOn = Boolean(traced || near !== undefined);
-    world.current.classList.toggle("tracing", isOn);
-    const lit = new Set(), names = new Map();
-    picture.links.forEach((link, i) => {
-      const on = traced ? link.members.some(traced.has) : link.fromNode === near || link.toNode === near;
-      world.current.firstChild.querySelector(`[data-link="${i}"]`)?.classList.toggle("on", isOn && on);
-      if (isOn && on) lit.add(link.fromNode).add(link.toNode);
-    });
-    if (traced) for (const c of traced.columns) { lit.add(graph.owner[c]); names.set(graph.owner[c], [...(names.get(graph.owner[c]) ?? []), graph.column(c)]); }
-    if (near !== undefined) lit.add(near);
-    for (const card of world.current.querySelectorAll(".card")) {
-      const n = Number(card.dataset.node), said = names.get(n);
-      card.classList.toggle("on", isOn && lit.has(n));
-      const through = card.querySelector(".through");
-      if (through) through.textContent = said ? said.slice(0, 3).join(", ") + (said.length > 3 ? ` +${said.length - 3}` : "") : "";
-    }
-    for (const row of world.current.querySelectorAll(".row[data-column]")) row.classList.toggle("on", Boolean(traced?.columns.has(Number(row.dataset.column))));
-  };
   const over = (e) => {
-    const row = e.target.closest?.("[data-column]"), card = e.target.closest?.(".card");
-    if (row) paint(trace(picture, Number(row.dataset.column)));
-    else if (card) paint(null, Number(card.dataset.node));
-    else if (!e.target.closest?.("[data-link]")) paint(null, undefined);
+    const row = e.target.closest?.("[data-column]"), card = e.target.closest?.(".card"), link = e.target.closest?.("[data-link]");
+    if (link) titleOf(link, graph, picture.links[link.dataset.link]);
+    if (link && !card) return;
+    const next = row ? `c${row.dataset.column}` : card ? `n${card.dataset.node}` : null;
+    if (next === (lit.current?.key ?? null)) return;
+    lit.current = next && { key: next, ...(row ? lightColumn(picture, Number(row.dataset.column)) : lightNode(Number(card.dataset.node))) };
+    light(world.current, graph, picture, lit.current);
+  };
+  const leave = () => { lit.current = null; light(world.current, graph, picture, null); };
+  const focused = (e) => {
+    // The browser scrolls to what has the focus; here that is the camera's work.
+    box.current.scrollTop = box.current.scrollLeft = 0;
+    const card = picture.cards.get(Number(e.target.closest?.(".card")?.dataset.node));
+    if (card && e.target.matches(":focus-visible")) move(...toReveal(card, eye.current.at, eye.current.size));
+    over(e);
+  };
+  const click = (e) => {
+    const at = (selector) => e.target.closest(selector), card = at(".card"), n = Number(card?.dataset.node), link = at("[data-link]");
+    if (link) onShow(edgeOf(picture.links[link.dataset.link]));
+    else if (!card) return;
+    else if (at(".head")) onShow({ node: n });
+    else if (at(".strip")) onToggle(n, picture.cards.get(n).isOpen ? "none" : "some");
+    else if (at(".row.more")) onToggle(n, "all");
+    else if (at(".beyond")) onExpand(n, at(".beyond").dataset.way);
+    else if (at("[data-column]")) onShow({ node: n, column: Number(at("[data-column]").dataset.column) });
+  };
+  const twice = (e) => {
+    const row = e.target.closest("[data-column]"), card = e.target.closest(".card"), link = e.target.closest("[data-link]");
+    if (link) onFocus({ node: picture.links[link.dataset.link].toNode });
+    else if (row) onFocus({ node: Number(card.dataset.node), column: Number(row.dataset.column) });
+    else if (e.target.closest(".head")) onFocus({ node: Number(card.dataset.node) });
   };
 
   return (
     <div class="canvas" ref={box} tabIndex={0} role="group" aria-label="Lineage graph. Arrow keys move it, plus and minus zoom, zero fits it in." onKeyDown={key}
-      onPointerDown={(e) => { if (!e.target.closest("button, a, .hitbox, .legend")) { drag.current = [e.clientX, e.clientY]; box.current.setPointerCapture(e.pointerId); } }}
+      onPointerDown={(e) => { if (e.button === 0 && !e.target.closest("button, a, .hitbox, .legend")) { drag.current = [e.clientX, e.clientY]; box.current.setPointerCapture(e.pointerId); } }}
       onPointerMove={(e) => { if (drag.current) { move(e.clientX - drag.current[0], e.clientY - drag.current[1]); drag.current = [e.clientX, e.clientY]; } }}
-      onPointerUp={() => { drag.current = null; }} onMouseOver={over} onMouseLeave={() => paint(null, undefined)} onFocusCapture={over}>
+      onPointerUp={() => { drag.current = null; }} onPointerCancel={() => { drag.current = null; }} onMouseOver={over} onMouseLeave={leave} onFocusCapture={focused} onClick={click} onDblClick={twice}>
       <div class="world" ref={world}>
         <svg class="edges" width={picture.width + 40} height={picture.height + 80} aria-hidden="true">
-          {picture.links.map((link, i) => <Link key={link.key} graph={graph} link={link} index={i} onShow={onShow} onFocus={onFocus} />)}
+          {seen.links.map((link) => <Link key={link.key} link={link} />)}
         </svg>
-        {[...picture.cards.values()].map((card) => <Card key={card.node} graph={graph} card={card} focus={focus} shown={shown} onShow={onShow} onFocus={onFocus} onToggle={onToggle} onExpand={onExpand} />)}
+        {seen.cards.map((card) => (
+          <Card key={card.node} graph={graph} card={card} isFocus={card.node === focus.node} root={graph.owner[focus.column] === card.node ? focus.column : undefined}
+            isShown={shown?.node === card.node && shown.column === undefined && !shown.edge} shownColumn={shown?.node === card.node && !shown.edge ? shown.column : undefined} />
+        ))}
+        {seen.links.map((link) => link.chip && <Chip key={link.key} link={link} />)}
       </div>
       <div class="zoom" role="group" aria-label="Zoom">
         <button type="button" aria-label="Zoom in" onClick={() => zoom(1.25)}>+</button>
         <button type="button" aria-label="Zoom out" onClick={() => zoom(0.8)}>{"\u2212"}</button>
-        <button type="button" aria-label="Fit in" onClick={fit}>{"\u2922"}</button>
+        <button type="button" aria-label="Fit in" onClick={refit}>{"\u2922"}</button>
       </div>
       <Legend />
     </div>
   );
-}
-
-/** An edge; a command's opens the command with a click, the relation with two. */
-function Link({ graph, link, index, onShow, onFocus }) {
-  const first = link.members[0], isCommand = link.look === "command";
-  const relation = link.toNode;
-  const open = () => onShow(isCommand || first.to !== null ? { edge: first, node: relation, isCommand } : { node: relation });
-  return (
-    <g data-link={index} class={`link ${link.look}`} onClick={open} onDblClick={() => onFocus({ node: relation })}>
-      <title>{title(graph, link)}</title>
-      <path class="hitbox" d={link.path} />
-      <path class="line" d={link.path} />
-      <circle class="end" cx={link.x2} cy={link.y2} r="2.600" />
-    </g>
-  );
-}
-
-function title(graph, link) {
-  const { members, look } = link, first = members[0];
-  const ends = `${graph.labels[link.fromNode]} to ${graph.labels[link.toNode]}`;
-  if (look === "none") return `${ends}: no columns flow`;
-  if (look === "unknown") return `${ends}: not available, any column may flow`;
-  if (look === "native" || look === "flow") return ends;
-  const stale = look === "stale" ? `, stale: ${graph.claims(first.from, first.to).map((p) => `${p.name} last said so ${p.seen}`).join("; ")}` : "";
-  if (members.length > 1) return `${ends}: ${members.length} edges${stale}`;
-  return `${graph.column(first.from)} to ${first.to === null ? "every row" : graph.column(first.to)}: ${graph.core.subtypes[first.code & 15]}${stale}`;
 }

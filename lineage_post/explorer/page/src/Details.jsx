@@ -1,10 +1,12 @@
 import { useEffect, useState } from "preact/hooks";
 import { chunk } from "./chunks.js";
 import { ASSUMED, CLAIMED, COMMAND, each, KINDS, kindOf, MASKED, MATERIAL, RESTRICTED, STALE } from "./graph.js";
+import { Name } from "./Name.jsx";
 import { Sql } from "./Sql.jsx";
 import { plural, safeUrl, visible } from "./text.js";
+import { Why } from "./Why.jsx";
 
-const LISTED = 12;
+const LISTED = 12, COLUMNS_LISTED = 60;
 
 export function Details({ graph, shown, onShow, onFocus, onClose, hasIndirect }) {
   const found = useDetails(graph, shown.node), n = shown.node;
@@ -48,8 +50,8 @@ function ColumnSheet({ graph, c, found, onShow, onFocus, hasIndirect }) {
   const isRaw = ["source", "native"].includes(KINDS[graph.kinds[n]]);
   return (
     <>
-      <p class="crumb"><i class={`dot ${KINDS[graph.kinds[n]]}`} /><button type="button" class="plain" onClick={() => onShow({ node: n })}><bdi>{visible(graph.labels[n])}</bdi></button></p>
-      <h2 class="code"><bdi>{visible(graph.column(c))}</bdi></h2>
+      <p class="crumb"><i class={`dot ${KINDS[graph.kinds[n]]}`} /><button type="button" class="plain" onClick={() => onShow({ node: n })}><bdi><Name text={graph.labels[n]} /></bdi></button></p>
+      <h2 class="code"><bdi><Name text={graph.column(c)} /></bdi></h2>
       <p class="badges">
         {own.type && <span class="badge code">{visible(own.type)}</span>}
         <span class={`badge ${state}`} title={why}>{state}</span>
@@ -88,7 +90,7 @@ function Ends({ graph, title, items, onShow, empty, isDown, target, source }) {
           return (
             <li key={i}>
               <button type="button" class="plain" onClick={() => onShow(isRows ? { node } : { node, column: other })}>
-                <bdi class="quiet">{visible(graph.labels[node])}</bdi><span class="quiet">.</span><bdi class="code">{isRows ? "every row" : visible(graph.column(other)) + (field ? `.${visible(field)}` : "")}</bdi>
+                <bdi class="quiet"><Name text={graph.labels[node]} /></bdi><span class="quiet">.<wbr /></span><bdi class="code">{isRows ? "every row" : <Name text={graph.column(other) + (field ? `.${field}` : "")} />}</bdi>
               </button>
               <span class={`kind k${Math.min(kindOf(code), 3)}${code & COMMAND ? " command" : ""}`}>{graph.core.subtypes[kindOf(code)]}</span>
               {Boolean(code & MASKED) && <span class="kind">masked</span>}
@@ -108,11 +110,10 @@ function Ends({ graph, title, items, onShow, empty, isDown, target, source }) {
 
 function NodeSheet({ graph, n, found, onShow, onFocus }) {
   const { state, reason, why } = graph.nodeState(n), kind = KINDS[graph.kinds[n]], isNative = kind === "native";
-  const columns = Array.from({ length: graph.columnsOf(n) }, (_, i) => graph.first[n] + i);
   return (
     <>
       <p class="crumb"><i class={`dot ${kind}`} />{found?.type ?? (isNative ? "raw data" : graph.ids[n].split(".")[0])}{found?.materialized && `, ${found.materialized}`}</p>
-      <h2><bdi>{visible(graph.labels[n])}</bdi></h2>
+      <h2><bdi><Name text={graph.labels[n]} /></bdi></h2>
       <p class="badges">
         {!isNative && <span class={`badge ${state}`} title={why}>{state}</span>}
         {Boolean(graph.marks[n] & MATERIAL) && <span class="badge">materialized</span>}
@@ -126,18 +127,29 @@ function NodeSheet({ graph, n, found, onShow, onFocus }) {
       {found?.text && <p class="text">{visible(found.text)}</p>}
       {found?.command && <Contract contract={found.command} />}
       {found?.rows?.length > 0 && <Ends graph={graph} title="Its rows are decided by" items={found.rows} onShow={onShow} />}
-      {columns.length > 0 && <h3>Columns <span class="quiet">{columns.length.toLocaleString("en")}</span></h3>}
-      <ul class="columns">
-        {columns.slice(0, 400).map((c, i) => {
-          const gap = graph.columnState(c).state;
-          return <li key={c}><button type="button" class="plain" onClick={() => onShow({ node: n, column: c })} onDblClick={() => onFocus({ node: n, column: c })}><bdi class="code">{visible(graph.column(c))}</bdi></button><span class="quiet code">{visible(found?.columns?.[i]?.type ?? "")}</span>{gap !== "known" && <span class="kind warn">{gap}</span>}</li>;
-        })}
-      </ul>
-      {columns.length > 400 && <p class="quiet">and {plural(columns.length - 400, "more column")}: the search finds them</p>}
+      <Columns graph={graph} n={n} found={found} onShow={onShow} onFocus={onFocus} />
       {found?.tests?.length > 0 && <><h3>Tests</h3><p class="badges">{found.tests.map((t, i) => <span key={i} class="badge">{visible(t)}</span>)}</p></>}
       {found?.native && Object.keys(found.native).length > 0 && <Native native={found.native} />}
       <Facts found={found} />
+      {!isNative && !graph.details && graph.core.why && /^(model|snapshot)\./.test(graph.ids[n]) && <Why graph={graph} n={n} />}
       {!isNative && !graph.details && <Code graph={graph} n={n} />}
+    </>
+  );
+}
+
+function Columns({ graph, n, found, onShow, onFocus }) {
+  const [all, setAll] = useState(false), count = graph.columnsOf(n), listed = all ? count : Math.min(count, COLUMNS_LISTED);
+  if (!count) return null;
+  return (
+    <>
+      <h3>Columns <span class="quiet">{count.toLocaleString("en")}</span></h3>
+      <ul class="columns">
+        {Array.from({ length: listed }, (_, i) => {
+          const c = graph.first[n] + i, gap = graph.columnState(c).state;
+          return <li key={c}><button type="button" class="plain" onClick={() => onShow({ node: n, column: c })} onDblClick={() => onFocus({ node: n, column: c })}><bdi class="code"><Name text={graph.column(c)} /></bdi></button><span class="quiet code">{visible(found?.columns?.[i]?.type ?? "")}</span>{gap !== "known" && <span class="kind warn">{gap}</span>}</li>;
+        })}
+      </ul>
+      {count > listed && <button type="button" class="plain more" onClick={() => setAll(true)}>{plural(count - listed, "more column")}</button>}
     </>
   );
 }
@@ -147,6 +159,7 @@ function EdgeSheet({ graph, shown, found, onShow, onFocus }) {
   const own = to === null || to === undefined ? null : found?.columns?.[to - graph.first[n]];
   const rows = own?.edges ?? found?.rows ?? [], edge = rows.find(([s, k]) => s === from && kindOf(k) === kindOf(code));
   const ops = edge?.[2] ?? [], commands = ops.filter(([, kind]) => kind === "command").map(([name]) => name);
+  const contracts = graph.core.commands?.filter(([name, contract]) => contract && commands.includes(name)) ?? [];
   return (
     <>
       <p class="crumb">{shown.isCommand ? <><i class="dot command" />command</> : "edge"}</p>
@@ -157,13 +170,14 @@ function EdgeSheet({ graph, shown, found, onShow, onFocus }) {
       <Ends graph={graph} title="To" items={[to === null ? [null, code, n] : [to, code]]} onShow={onShow} isDown />
       {ops.length > 0 && <><h3>Operations</h3><p class="badges">{ops.map(([name, kind], i) => <span key={i} class={`badge${kind === "command" ? " tag" : ""}`} title={kind.replace("_", " ")}>{visible(name)}</span>)}</p></>}
       {(edge?.[4] || own?.sql) && <><h3>Expression</h3><Sql text={edge?.[4] || own.sql} label="SQL expression" /></>}
-      {found?.command && <Contract contract={found.command} />}
+      {found?.command ? <Contract contract={found.command} /> : contracts.map(([name, contract]) => <Contract key={name} name={name} contract={contract} />)}
+      <Facts found={found} />
     </>
   );
 }
 
-function Contract({ contract }) {
-  return <><h3>Contract</h3><Sql text={JSON.stringify(contract, null, 1)} label="Contract of the command" /></>;
+function Contract({ contract, name }) {
+  return <><h3>Contract{name && <> of <span class="code">{visible(name)}</span></>}</h3><Sql text={JSON.stringify(contract, null, 1)} label="Contract of the command" /></>;
 }
 
 function Native({ native }) {
@@ -175,8 +189,13 @@ function Native({ native }) {
 
 function Facts({ found }) {
   if (!found) return <p class="quiet">Loading</p>;
-  const facts = [["relation", found.relation, true], ["owner", found.owner], ["package", found.package], ["operation", found.operation?.replace(/_/g, " ")], ["file", found.path, true], ["producer", found.producer && `${found.producer}: traced from the compiled SQL`]];
-  return <dl class="facts">{facts.filter(([, value]) => value).map(([key, value, isCode]) => <div key={key}><dt>{key}</dt><dd class={isCode ? "code" : ""}>{visible(value)}</dd></div>)}</dl>;
+  const facts = [["relation", found.relation, true], ["owner", found.owner], ["package", found.package], ["operation", found.operation?.replace(/_/g, " ")], ["file", found.path, true]];
+  return (
+    <dl class="facts">
+      {facts.filter(([, value]) => value).map(([key, value, isCode]) => <div key={key}><dt>{key}</dt><dd class={isCode ? "code" : ""}>{isCode ? <Name text={value} /> : visible(value)}</dd></div>)}
+      {found.producers?.length > 0 && <div><dt>{found.producers.length > 1 ? "producers" : "producer"}</dt><dd>{found.producers.map(([name, said, isStale]) => <span key={name} class="block">{visible(name)}{said && <span class="quiet">, {visible(said)}</span>}{isStale ? <span class="kind warn">stale</span> : ""}</span>)}</dd></div>}
+    </dl>
+  );
 }
 
 function NodeLinks({ graph, n, found }) {

@@ -43,8 +43,7 @@ export function Toolbar({ graph, place, picture, view, go, setView }) {
 
 /** Says what was cut, and how to see it. */
 function Cut({ picture }) {
-  const { view, cards, hides } = picture, parts = [];
-  if (hides) parts.push(`${cards.size} of ${view.tables.size} tables are drawn, ${hides} more are not`);
+  const { view } = picture, parts = [];
   if (view.leftOut.size) parts.push(`the graph was cut at ${view.tables.size} tables: ${plural(view.leftOut.size, "neighbour")} and what lies beyond were left out`);
   if (view.cutColumns) parts.push("some columns were left out");
   if (!parts.length) return null;

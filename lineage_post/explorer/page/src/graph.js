@@ -60,6 +60,11 @@ export class Graph {
     this.readers = Array.from({ length: nodes }, () => []);
     this.reads.forEach((list, n) => list.forEach(([parent, flow]) => this.readers[parent].push([n, flow])));
     this.cycles = core.cycles;
+    this.through = new Map();
+    for (const [t, s, command] of core.through ?? []) {
+      const key = t * this.columnCount + s;
+      this.through.set(key, [...(this.through.get(key) ?? []), command]);
+    }
     this.indirect = null;
   }
 
@@ -101,6 +106,8 @@ export class Graph {
 
   column(c) { return this.names[this.nameOf[c]]; }
   columnsOf(n) { return this.first[n + 1] - this.first[n]; }
+  /** The names of the commands that the values of an edge pass. */
+  commands(from, to) { return (this.through.get(to * this.columnCount + from) ?? []).map((i) => this.core.commands[i][0]); }
   claims(from, to) { return this.producers.get(to * this.columnCount + from) ?? []; }
 
   state(packed) {

@@ -1,12 +1,13 @@
 // Layers from left to right: ranks by longest path, order by barycentre, places by isotonic means.
 // Pure: the same input gives the same places. Cycles are opened, self edges ignored.
-const GAP_X = 66, GAP_Y = 22, SWEEPS = 10;
+const GAP_Y = 22, SWEEPS = 10;
 
 /**
- * ids in a stable order, edges as [from, to]; width of every box, height(id) of each.
+ * ids in a stable order, edges as [from, to]; width of every box, height(id) of each,
+ * gap between two layers.
  * Returns {places: Map id -> {x, y, rank}, width, height, back: edges that run against the flow}.
  */
-export function layout(ids, edges, { width, height }) {
+export function layout(ids, edges, { width, height, gap = 66 }) {
   const { forward, back } = openCycles(ids, edges);
   const into = new Map(ids.map((id) => [id, []])), out = new Map(ids.map((id) => [id, []]));
   for (const [a, b] of forward) { out.get(a).push(b); into.get(b).push(a); }
@@ -14,7 +15,7 @@ export function layout(ids, edges, { width, height }) {
   const layers = inLayers(ids, rank);
   order(layers, into, out);
   const y = heights(layers, into, out, height);
-  return { ...placed(ids, rank, y, width, height), back };
+  return { ...placed(ids, rank, y, width + gap, height, width), back };
 }
 
 /** Edges without those that close a cycle, found depth first in the order of the ids. */
@@ -114,11 +115,11 @@ function spreadOut(layer, wanted, height, y) {
   }
 }
 
-function placed(ids, rank, y, width, height) {
+function placed(ids, rank, y, step, height, width) {
   const places = new Map(), top = Math.min(...y.values()), left = Math.min(...rank.values());
   let right = 0, bottom = 0;
   for (const id of ids) {
-    const place = { x: (rank.get(id) - left) * (width + GAP_X), y: Math.round(y.get(id) - top), rank: rank.get(id) - left };
+    const place = { x: (rank.get(id) - left) * step, y: Math.round(y.get(id) - top), rank: rank.get(id) - left };
     places.set(id, place);
     right = Math.max(right, place.x + width);
     bottom = Math.max(bottom, place.y + height(id));

@@ -3,23 +3,22 @@ import { COMMAND, each, FLOWS, isValue, kindOf, NO_COLUMNS, STALE } from "./grap
 import { layout } from "./layout.js";
 
 export const WIDTH = 224, HEAD = 50, STRIP = 28, ROW = 25, PAD = 7;
-export const MOST_DRAWN = 200, MOST_ROWS = 30;
+const GAP = 66, GAP_OF_CHIPS = 150;
+export const MOST_ROWS = 30;
 
 /** open: Map node -> "none" | "some" | "all", what the viewer has said; else by `openAll`. */
 export function scene(view, { open = new Map(), openAll = false } = {}) {
   const { graph, focus } = view;
-  const near = [...view.tables].sort((a, b) => Math.abs(a[1]) - Math.abs(b[1]) || a[0] - b[0]);
-  const drawn = near.slice(0, MOST_DRAWN).map(([n]) => n).sort((a, b) => a - b);
+  const drawn = [...view.tables.keys()].sort((a, b) => a - b);
   const cards = new Map(drawn.map((n) => [n, { node: n, columns: [], distance: view.tables.get(n) }]));
   for (const c of view.columns.keys()) cards.get(graph.owner[c])?.columns.push(c);
   for (const card of cards.values()) rowsOf(card, graph, open.get(card.node) ?? (openAll || (card.node === focus.node && focus.column !== undefined) ? "some" : "none"));
   const links = linksOf(view, cards);
   const pairs = new Map();
   for (const link of links) if (link.fromNode !== link.toNode) pairs.set(`${link.fromNode} ${link.toNode}`, [link.fromNode, link.toNode]);
-  const made = layout(drawn, [...pairs.values()], { width: WIDTH, height: (n) => cards.get(n).height });
+  const made = layout(drawn, [...pairs.values()], { width: WIDTH, height: (n) => cards.get(n).height, gap: links.some((l) => l.chipped) ? GAP_OF_CHIPS : GAP });
   for (const card of cards.values()) Object.assign(card, made.places.get(card.node), hidden(view, card, cards));
-  const hides = view.tables.size - drawn.length;
-  return { view, cards, links: place(links, cards), width: made.width, height: made.height, hides };
+  return { view, cards, links: place(links, cards), width: made.width, height: made.height };
 }
 
 function rowsOf(card, graph, how) {
@@ -67,7 +66,23 @@ function linksOf(view, cards) {
     const kind = graph.core.kinds[parent] === "3" ? "native" : flow === FLOWS ? "flow" : flow === NO_COLUMNS ? "none" : "unknown";
     if (parent !== n) add(null, null, parent, n, kind, { from: null, to: null, fromNode: parent, toNode: n, flow });
   }
-  return [...links.values()];
+  const found = [...links.values()];
+  nameCommands(found, graph);
+  return found;
+}
+
+/** The commands that edges pass; the first edge between two tables bears their names as a chip. */
+function nameCommands(links, graph) {
+  const named = new Set();
+  for (const link of links) {
+    if (link.look !== "command") continue;
+    link.commands = [...new Set(link.members.flatMap((m) => graph.commands(m.from, m.to)))];
+    const key = `${link.fromNode} ${link.toNode} ${link.commands}`;
+    // A Python model is a command itself, and stands there as a card.
+    if (!link.commands.length || graph.core.kinds[link.toNode] === "2" || named.has(key)) continue;
+    named.add(key);
+    link.chipped = true;
+  }
 }
 
 function look(code) {
@@ -82,10 +97,14 @@ function anchor(card, c) {
 }
 
 function place(links, cards) {
-  return links.map((link) => {
+  return links.map((link, index) => {
     const from = cards.get(link.fromNode), to = cards.get(link.toNode);
     const x1 = from.x + WIDTH, y1 = from.y + height(link.a, from), x2 = to.x, y2 = to.y + height(link.b, to);
-    return { ...link, x1, y1, x2, y2, path: path(x1, y1, x2, y2, Math.max(from.y + from.height, to.y + to.height)) };
+    const below = Math.max(from.y + from.height, to.y + to.height), isBack = x2 <= x1, out = isBack ? 60 : 0;
+    return {
+      ...link, index, chip: link.chipped && { x: (x1 + x2) / 2, y: isBack ? below + 26 : (y1 + y2) / 2, names: link.commands }, x1, y1, x2, y2, path: path(x1, y1, x2, y2, below),
+      left: Math.min(x1, x2) - out, right: Math.max(x1, x2) + out, top: Math.min(y1, y2) - 8, bottom: (isBack ? Math.max(below + 26, y1, y2) : Math.max(y1, y2)) + 8,
+    };
   });
 }
 
@@ -120,18 +139,25 @@ function hidden(view, card, cards) {
 
 /** The columns that the values of one come from and go to, within a scene. */
 export function trace(scene_, start) {
-  const into = new Map(), out = new Map(), found = new Set([start]);
-  const push = (map, key, value) => { if (map.has(key)) map.get(key).push(value); else map.set(key, [value]); };
-  for (const link of scene_.links) for (const m of link.members) {
-    if (m.from === null || m.to === null) continue;
-    push(into, m.to, m.from);
-    push(out, m.from, m.to);
-  }
-  const ways = [into, out].map((map) => {
+  const found = new Set([start]);
+  scene_.flow ??= flowOf(scene_.links);
+  const ways = scene_.flow.map((map) => {
     const seen = new Set([start]);
     const stack = [start];
     while (stack.length) for (const o of map.get(stack.pop()) ?? []) if (!seen.has(o)) { seen.add(o); found.add(o); stack.push(o); }
     return seen;
   });
   return { columns: found, has: (m) => ways.some((seen) => seen.has(m.from) && (m.to === null || seen.has(m.to))) };
+}
+
+/** Where the value of each column comes from, and where it goes. */
+function flowOf(links) {
+  const into = new Map(), out = new Map();
+  const push = (map, key, value) => { if (map.has(key)) map.get(key).push(value); else map.set(key, [value]); };
+  for (const link of links) for (const m of link.members) {
+    if (m.from === null || m.to === null) continue;
+    push(into, m.to, m.from);
+    push(out, m.from, m.to);
+  }
+  return [into, out];
 }
