@@ -106,13 +106,12 @@ def _lines(text: str) -> str:
 def say_json(document: Mapping[str, Any]) -> None:
     """Prints one JSON document to stdout. Keys keep their order."""
     text = json.dumps(document, indent=2, ensure_ascii=False)
-    click.echo("".join(_in_json(char) if _is_control(char) else char for char in text))
+    # json.dumps itself escapes those below a space; a line break is its own layout.
+    odd = {ord(char): _in_json(char) for char in set(text) - {"\n"} if _is_control(char)}
+    click.echo(text.translate(odd) if odd else text)
 
 
 def _in_json(char: str) -> str:
-    # json.dumps itself escapes those below a space; a line break is its own layout.
-    if char == "\n":
-        return char
     return json.dumps(char)[1:-1] if ord(char) != 0x7F else "\\u007f"
 
 

@@ -13,6 +13,8 @@ from sqlglot import exp
 
 from lineage_post.provenance.building import coalesce, concat, number, text
 
+#: In the ``meta`` of an aggregate that joins annotations: dialects spell it as they can.
+OURS = "joins annotations"
 Over = Callable[[exp.Expr], exp.Expr]
 
 
@@ -51,6 +53,8 @@ class Polynomials:
 
     def plus_over(self, annotation: exp.Expr, over: Over) -> exp.Expr:
         joined = exp.GroupConcat(this=annotation, separator=text("+"))
+        # The query's own texts are joined as the query says.
+        joined.meta[OURS] = True
         return concat([text("("), over(joined), text(")")])
 
     def _joined(self, parts: Sequence[exp.Expr], sign: str) -> exp.Expr:

@@ -73,7 +73,7 @@ class Asker:
             answers.append(explained)
         there = [answer for answer in answers if answer.label is not Label.GONE]
         if there:
-            extras = ["_p", *(f"_c{n}" for n in range(1, self._width() + 1))]
+            extras = ["_p", *(f"_cell{n}" for n in range(1, self._width() + 1))]
             asked = self.connection.rows(self.plan.question(condition, extras))
             self._open_all(there, self._by_output(asked), question.key)
         return answers

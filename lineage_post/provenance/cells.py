@@ -1,6 +1,6 @@
 """Where-provenance: for every output, the source cells its value was copied from.
 
-A second annotation per output, ``_c1``..., holds ``orders[42].6:amount`` for a copied value, a
+A second annotation per output, ``_cell1``..., holds ``orders[42].6:amount`` for a copied value, a
 pointer ``@g1[7].2`` to an output of a gate, or NULL for what is computed. Copies are: a column, a
 cast that keeps the value, coalesce, CASE, nullif, min, max, arg_max, lag, lead, first_value,
 last_value, nth_value and a scalar subquery; a key that is rolled up is none.
@@ -70,7 +70,7 @@ def copied(rw: Rewriter, node: exp.Expr, frame: Frame) -> exp.Expr | None:
     if isinstance(node, exp.Subquery) and isinstance(unwrapped(node), exp.Query):
         alias = rw.fresh("z")
         inner = derived(rw.query(unwrapped(node)), alias)
-        return scalar(exp.select(column("_c1", alias)).from_(inner))
+        return scalar(exp.select(column("_cell1", alias)).from_(inner))
     return None
 
 
@@ -130,7 +130,7 @@ def _of_column(rw: Rewriter, node: exp.Column, frame: Frame) -> exp.Expr | None:
         token = sources.leaf_annotation(rw, source)
         return concat([token, text(f".{len(node.name)}:{node.name}")])
     position = _position(rw, node, source)
-    return None if position is None else column(f"_c{position}", node.args["table"])
+    return None if position is None else column(f"_cell{position}", node.args["table"])
 
 
 def _position(rw: Rewriter, node: exp.Column, source: exp.Expr | None) -> int | None:
@@ -224,7 +224,7 @@ def _is_pick(node: exp.Expr) -> bool:
 def add_to_group_side(
     rw: Rewriter, side: exp.Select, select: exp.Select, keys: list[exp.Expr]
 ) -> None:
-    """Add ``_c1``... to the side query of a group: what each of its rows brings to each output."""
+    """Add ``_cell1``... to the side query of a group: what a row of it brings to each output."""
     frame = frame_of(select)
     for position, item in enumerate(select.expressions, 1):
         node = item.unalias()
@@ -232,7 +232,7 @@ def add_to_group_side(
             cell = _of_pick(rw, node, keys, frame)
         else:
             cell = copied(rw, node, frame) if _keys_in(node, keys) else None
-        side.select(aliased(cell or unknown(), f"_c{position}"), copy=False)
+        side.select(aliased(cell or unknown(), f"_cell{position}"), copy=False)
 
 
 def _of_pick(rw: Rewriter, node: exp.Expr, keys: list[exp.Expr], frame: Frame) -> exp.Expr | None:

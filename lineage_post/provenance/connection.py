@@ -143,30 +143,40 @@ def describe(
     connection: Connection, names: Sequence[tuple[str, ...]]
 ) -> dict[tuple[str, ...], Stored]:
     """What the information schema says of relations named by (database, schema, identifier)."""
+    known = _listed(connection, sorted({parts[-2].lower() for parts in names if len(parts) > 1}))
     found: dict[tuple[str, ...], Stored] = {}
-    schemas = sorted({parts[-2] for parts in names if len(parts) > 1})
-    if not schemas:
-        return found
-    wanted = {tuple(p.lower() for p in parts[-2:]): parts for parts in names if len(parts) > 1}
-    types: dict[tuple[str, str], str] = {}
-    columns: dict[tuple[str, str], dict[str, str]] = {}
-    listed = exp.In(
-        this=exp.column("table_schema"), expressions=[exp.Literal.string(s) for s in schemas]
-    )
-    tables = exp.select("table_schema", "table_name", "table_type")
-    for schema, name, kind in connection.rows(_of(tables, "tables", listed)):
-        types[schema.lower(), name.lower()] = kind
-    selected = exp.select("table_schema", "table_name", "column_name", "data_type")
-    ordered = _of(selected, "columns", listed).order_by(
-        "table_schema", "table_name", "ordinal_position"
-    )
-    for schema, name, column, data_type in connection.rows(ordered):
-        columns.setdefault((schema.lower(), name.lower()), {})[column] = data_type
-    for key, parts in wanted.items():
-        if key in columns:
-            is_table = types.get((key[0], key[1])) == "BASE TABLE"
-            found[parts] = Stored(columns[key[0], key[1]], is_table)
+    for parts in names:
+        folded = tuple(part.lower() for part in parts)
+        same = {key: stored for key, stored in known.items() if key[1:] == folded[-2:]}
+        # An attached database may hold a relation of the same schema and name.
+        stored = same.get(folded) or (next(iter(same.values())) if len(same) == 1 else None)
+        if stored is not None:
+            found[parts] = stored
     return found
+
+
+def _listed(connection: Connection, schemas: Sequence[str]) -> dict[tuple[str, ...], Stored]:
+    """The relations of ``schemas`` by (catalog, schema, name), all folded."""
+    if not schemas:
+        return {}
+    place = ("table_catalog", "table_schema", "table_name")
+    listed = exp.In(
+        this=exp.Lower(this=exp.column("table_schema")),
+        expressions=[exp.Literal.string(schema) for schema in schemas],
+    )
+    tables = exp.select(*place, "table_type")
+    kinds = {
+        (str(catalog).lower(), schema.lower(), name.lower()): kind
+        for catalog, schema, name, kind in connection.rows(_of(tables, "tables", listed))
+    }
+    selected = _of(exp.select(*place, "column_name", "data_type"), "columns", listed)
+    columns: dict[tuple[str, str, str], dict[str, str]] = {}
+    for catalog, schema, name, column, data_type in connection.rows(
+        selected.order_by(*place, "ordinal_position")
+    ):
+        key = (str(catalog).lower(), schema.lower(), name.lower())
+        columns.setdefault(key, {})[column] = data_type
+    return {key: Stored(of, kinds.get(key) == "BASE TABLE") for key, of in columns.items()}
 
 
 def _of(select: exp.Select, view: str, condition: exp.Expr) -> exp.Select:

@@ -138,13 +138,13 @@ class Expander:
         return self.expansion
 
     def cells_of(self, written: str | None) -> frozenset[Cell]:
-        """The source cells of a ``_c`` annotation, pointers into gates followed."""
+        """The source cells of a cell annotation, pointers into gates followed."""
         return frozenset(
             Cell(token, where) for token, where in self._followed(written) if isinstance(where, str)
         )
 
     def terms_of(self, written: str | None) -> TermSum | None:
-        """The aggregate that a ``_c`` annotation points at, None where there is not just one."""
+        """The aggregate that a cell annotation points at, None where there is not just one."""
         found = {
             (token, where): self.expansion.terms[token, where]
             for token, where in self._followed(written)
@@ -237,7 +237,9 @@ class Expander:
         outputs.append(column("_pos", "_g") if is_placed else aliased(exp.null(), "_pos"))
         outputs += [column(f"_v{term.output}", "_g") for term in gate.terms]
         named = set(names_of(side))
-        outputs += [column(f"_c{n}", "_g") for n in range(1, gate.outputs + 1) if f"_c{n}" in named]
+        outputs += [
+            column(f"_cell{n}", "_g") for n in range(1, gate.outputs + 1) if f"_cell{n}" in named
+        ]
         statement = exp.select(*outputs).from_(derived(side.copy(), "_g"))
         if keys:
             asked = [types[k] for k in keys]

@@ -42,7 +42,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """``sides`` are queries with columns ``_k1``..., ``_p`` (and ``_pos``, ``_c1``..., ``_v1``...).
+    """``sides`` are queries with columns ``_k1``..., ``_p`` (``_pos``, ``_cell1``..., ``_v1``...).
 
     The gate's polynomial is the product over its sides of the sum of the rows a token matches.
     ``types`` are those of the key parts, None where unknown.

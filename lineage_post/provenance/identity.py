@@ -33,11 +33,6 @@ class Identity:
     kind: KeyKind
     columns: tuple[str, ...]
 
-    @property
-    def is_exact(self) -> bool:
-        """One key, one row; else a key may stand for several equal rows."""
-        return self.kind in (KeyKind.DECLARED, KeyKind.ROW_ID)
-
 
 def identity_of(base: Base, dialect: str) -> Identity:
     """The best identity ``base`` has in ``dialect``."""

@@ -30,7 +30,9 @@ class Token:
         return self.name.startswith("@")
 
     def __str__(self) -> str:
-        return f"{self.name}[{'|'.join('~' if part is None else part for part in self.key)}]"
+        """As ``parse`` reads it: a part with signs of the syntax in it is a counted string."""
+        parts = ("~" if part is None else _counted(part) for part in self.key)
+        return f"{self.name}[{'|'.join(parts)}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,12 @@ _PLAIN = re.compile(r"(@?\w+)\[([^'\]]*)\]")
 _NAME = re.compile(r"@?\w+(?=\[)")
 _PLACE = re.compile(r"\.(\d+)")
 _STRING = re.compile(r"'(\d+):")
+#: A part that cannot be taken for anything else.
+_BARE = re.compile(r"[^|\]'~][^|\]]*")
+
+
+def _counted(part: str) -> str:
+    return part if _BARE.fullmatch(part) else f"'{len(part)}:{part}"
 
 
 def add(terms: list[Polynomial]) -> Polynomial:
@@ -123,7 +131,7 @@ class Reader:
 
     def sum(self) -> Polynomial:
         terms = [self._product()]
-        while self._takes("+"):
+        while self._takes("+") or self._takes(" + "):
             terms.append(self._product())
         return add(terms) if len(terms) > 1 else terms[0]
 
@@ -189,9 +197,9 @@ class Reader:
         part, self.at = self.text[self.at : end], end
         return None if part == "~" else part
 
-    def _takes(self, character: str) -> bool:
-        if self.text.startswith(character, self.at):
-            self.at += 1
+    def _takes(self, sign: str) -> bool:
+        if self.text.startswith(sign, self.at):
+            self.at += len(sign)
             return True
         return False
 

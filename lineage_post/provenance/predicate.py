@@ -51,9 +51,20 @@ def checked(
         if not isinstance(node, _ALLOWED):
             what = node.sql(dialect)[:60]
             raise Refusal(f"the condition holds {what!r}, which is not allowed", hint=HINT)
+        if isinstance(node, exp.DataType) and not _is_built_in(node):
+            # Casting to a type that a user made may run a function of theirs.
+            what = node.sql(dialect)[:60]
+            raise Refusal(
+                f"the condition names the type {what!r}, which is not built in", hint=HINT
+            )
         if isinstance(node, exp.Column):
             _check_column(node, known, prefixes)
     return condition
+
+
+def _is_built_in(data_type: exp.DataType) -> bool:
+    # Names such as regclass, which look things up, are of a class derived from DataType.
+    return type(data_type) is exp.DataType and data_type.this != exp.DataType.Type.USERDEFINED
 
 
 def _parsed(text: str, dialect: str) -> exp.Expr:

@@ -44,6 +44,12 @@ CLOCK_NAMES = frozenset(
 )
 
 
+#: Names that the rewriter gives: to tables, and to CTEs once they are annotated.
+_OURS = re.compile(r"^_r\d+$|__p$")
+#: Columns that the rewriter adds.
+_ADDED = re.compile(r"_p|_cell\d+", re.IGNORECASE)
+
+
 @dataclass(slots=True)
 class Base:
     """A relation as one query reads it: ``table`` as written, ``label`` its name in tokens."""
@@ -142,7 +148,10 @@ def _note_volatile(query: exp.Expr, dialect: str, notes: dict[str, None]) -> Non
 
 
 class _Resolver:
-    """Replaces table names by internal ones and lifts CTEs and views to the top."""
+    """Replaces table names by internal ones and lifts CTEs and views to the top.
+
+    Both are quoted, so that no dialect folds them.
+    """
 
     def __init__(self, dialect: str, relations: Relations) -> None:
         self.dialect = dialect
@@ -175,13 +184,16 @@ class _Resolver:
             if recursive and cte.args.get("key_expressions"):
                 raise refuse("a recursive CTE with USING KEY", cte)
             self.resolve(query, {**scope, name: unique} if recursive else scope)
-            columns = tuple(c.name for c in cte.args["alias"].args.get("columns") or [])
+            named = cte.args["alias"].args.get("columns") or []
+            columns = tuple(normalize_identifiers(c, dialect=self.dialect).name for c in named)
             self.ctes[unique] = Cte(unique, query, columns, recursive)
             scope[name] = unique
         return scope
 
     def _unique(self, name: str) -> str:
         wanted = re.sub(r"\W", "_", name)
+        if _OURS.search(wanted):
+            wanted += "_"
         unique, n = wanted, 1
         while unique in self._taken:
             n += 1
@@ -203,7 +215,7 @@ class _Resolver:
             internal = self._physical(node)
         for part in ("db", "catalog"):
             node.set(part, None)
-        node.set("this", exp.to_identifier(internal))
+        node.set("this", exp.to_identifier(internal, quoted=True))
 
     def _physical(self, node: exp.Table) -> str:
         parts = tuple(part for part in (node.catalog, node.db, node.name) if part)
@@ -229,7 +241,7 @@ class _Resolver:
         if not node.alias:
             alias = exp.to_identifier(self.bases[internal].label)
             node.set("alias", exp.TableAlias(this=alias))
-        node.set("this", exp.to_identifier(internal))
+        node.set("this", exp.to_identifier(internal, quoted=True))
 
     def _label(self, name: str) -> str:
         label = re.sub(r"\W", "_", name)
@@ -259,14 +271,14 @@ class _Resolver:
 def _rename_clashes(prepared: Prepared) -> None:
     """A CTE named like a table without a schema would hide it from the other CTEs."""
     plain = {base.table.name.lower() for base in prepared.bases.values() if not base.table.db}
-    for name in [name for name in prepared.ctes if name in plain]:
+    for name in [n for n in prepared.ctes if n in plain or f"{n}__p" in plain]:
         new = name
-        while new in plain or new in prepared.ctes:
+        while new in plain or f"{new}__p" in plain or new in prepared.ctes:
             new += "_cte"
         queries = [prepared.body, *(cte.query for cte in prepared.ctes.values())]
         for table in [t for query in queries for t in query.find_all(exp.Table)]:
             if table.name == name and not table.db:
-                table.set("this", exp.to_identifier(new))
+                table.set("this", exp.to_identifier(new, quoted=True))
         prepared.ctes = {(new if key == name else key): cte for key, cte in prepared.ctes.items()}
         prepared.ctes[new].name = new
 
@@ -307,6 +319,7 @@ def _qualify(prepared: Prepared) -> None:
     done.set("with_", None)
     prepared.body = done
     _refuse_stars(prepared)
+    _refuse_added_names(prepared)
     for query in [prepared.body, *(cte.query for cte in prepared.ctes.values())]:
         for select in query.find_all(exp.Select):
             _name_windows(select)
@@ -329,8 +342,8 @@ def _qualified(query: exp.Expr, schema: MappingSchema, dialect: str) -> exp.Expr
 
 
 def _cte_node(cte: Cte) -> exp.CTE:
-    columns = [exp.to_identifier(name) for name in cte.columns]
-    alias = exp.TableAlias(this=exp.to_identifier(cte.name), columns=columns or None)
+    columns = [exp.to_identifier(name, quoted=True) for name in cte.columns]
+    alias = exp.TableAlias(this=exp.to_identifier(cte.name, quoted=True), columns=columns or None)
     return exp.CTE(this=cte.query, alias=alias)
 
 
@@ -369,6 +382,17 @@ def _refuse_stars(prepared: Prepared) -> None:
                         "The columns of its relation are in neither catalog.json nor YAML; "
                         "run dbt docs generate.",
                     )
+
+
+def _refuse_added_names(prepared: Prepared) -> None:
+    """A column called like one that is added would be taken for it."""
+    read = [name for base in prepared.bases.values() for name in base.types]
+    queries = [prepared.body, *(cte.query for cte in prepared.ctes.values())]
+    given = [name for q in queries for s in q.find_all(exp.Select) for name in s.named_selects]
+    given += [name for cte in prepared.ctes.values() for name in cte.columns]
+    for name in (*read, *given):
+        if _ADDED.fullmatch(name):
+            raise Refusal(f"a column named {name}, which annotations are named")
 
 
 def _name_windows(select: exp.Select) -> None:

@@ -9,10 +9,17 @@ from sqlglot import exp
 
 from lineage_post.artifacts import Node
 from lineage_post.lineage import Lineage
-from lineage_post.provenance.connection import Connection, QueryFailed, Stored, describe
+from lineage_post.provenance.connection import (
+    Adapter,
+    Connection,
+    QueryFailed,
+    Stored,
+    describe,
+)
 from lineage_post.provenance.keys import declared_keys
 from lineage_post.provenance.relations import BaseTable, View
 from lineage_post.relations import Relations as Names
+from lineage_post.trace.dialects import Case, dialect_of, rules_of
 
 #: Materializations that store no rows of their own.
 READ_THROUGH = frozenset({"view", "ephemeral"})
@@ -23,7 +30,8 @@ STORED = frozenset({"table", "incremental", "snapshot", "seed"})
 class ProjectRelations:
     """Finds relations for ``prepare``. ``inlined`` models are read as their SQL.
 
-    ``sql_of`` gives the SQL of a model, None where it has none to read.
+    ``sql_of`` gives the SQL of a model, None where it has none to read. ``leaves`` are views that
+    are refused, by why: they are read as stored rows.
     """
 
     lineage: Lineage
@@ -31,6 +39,7 @@ class ProjectRelations:
     sql_of: Callable[[Node], str | None]
     inlined: Collection[str] = frozenset()
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    leaves: dict[str, str] = field(default_factory=dict)
     _names: Names = field(init=False)
     _stored: dict[tuple[str, ...], Stored] = field(default_factory=dict)
     _described: bool = False
@@ -41,11 +50,16 @@ class ProjectRelations:
 
     def inlining(self, inlined: Collection[str]) -> ProjectRelations:
         """The same relations with other models read as their SQL."""
-        other = ProjectRelations(
-            self.lineage, self.connection, self.sql_of, inlined, self.keys, _stored=self._stored
+        return ProjectRelations(
+            self.lineage,
+            self.connection,
+            self.sql_of,
+            inlined,
+            self.keys,
+            self.leaves,
+            self._stored,
+            self._described,
         )
-        other._described = self._described
-        return other
 
     def find(self, parts: tuple[str, ...]) -> BaseTable | View | None:
         """The table or view of this name."""
@@ -56,7 +70,7 @@ class ProjectRelations:
                 return None
             return BaseTable(".".join(parts), stored.columns, (), stored.is_table)
         node = self.lineage.project.nodes[unique_id]
-        sql = self.sql_of(node) if self._is_read_through(node) else None
+        sql = self.sql_of(node) if self.is_read_through(node) else None
         return View(unique_id, sql) if sql else self.table(unique_id)
 
     def find_call(self, sql: str) -> BaseTable | None:
@@ -86,9 +100,9 @@ class ProjectRelations:
         return BaseTable(unique_id, columns, key, is_table)
 
     def is_read_through(self, node: Node) -> bool:
-        return self._is_read_through(node)
-
-    def _is_read_through(self, node: Node) -> bool:
+        """Is ``node`` read as its SQL?"""
+        if node.unique_id in self.leaves:
+            return False
         if node.resource_type != "model" or node.language != "sql":
             return False
         return node.unique_id in self.inlined or node.materialized in READ_THROUGH
@@ -97,7 +111,17 @@ class ProjectRelations:
         traced = self.lineage.nodes.get(unique_id)
         if traced is None:
             return {}
-        return {c.name: c.data_type for c in traced.columns if c.is_column and c.name is not None}
+        found = {c.name: c.data_type for c in traced.columns if c.is_column and c.name is not None}
+        node = self.lineage.project.nodes[unique_id]
+        if node.resource_type in ("source", "seed") and self._are_unquoted(found):
+            return {name.upper(): data_type for name, data_type in found.items()}
+        return found
+
+    def _are_unquoted(self, names: Collection[str]) -> bool:
+        """Names that a person wrote in YAML, on an engine that stores such names in capitals."""
+        dialect = self.lineage.options.dialect or dialect_of(self.lineage.project.adapter_type)
+        is_folded = rules_of(dialect).case is Case.UPPER
+        return is_folded and all(name == name.lower() for name in names)
 
     def _describe(self, parts: tuple[str, ...]) -> Stored | None:
         if self.connection is None:
@@ -106,15 +130,26 @@ class ProjectRelations:
             self._described = True
             nodes = self.lineage.project.nodes.values()
             names = [n.relation.parts for n in nodes if n.relation is not None and _is_relation(n)]
-            self._stored.update(describe(self.connection, names))
-        folded = tuple(part.lower() for part in parts[-2:])
+            self._stored.update(self._asked(names))
+        folded = tuple(part.lower() for part in parts)
         for known, stored in self._stored.items():
-            if tuple(part.lower() for part in known[-2:]) == folded:
+            width = min(len(known), len(folded))
+            if width > 1 and tuple(p.lower() for p in known[-width:]) == folded[-width:]:
                 return stored
         if self._names.find(parts) is None and len(parts) > 1:
-            self._stored.update(describe(self.connection, [parts]))
+            self._stored.update(self._asked([parts]))
             return self._stored.get(parts)
         return None
+
+    def _asked(self, names: list[tuple[str, ...]]) -> Mapping[tuple[str, ...], Stored]:
+        assert self.connection is not None
+        try:
+            return describe(self.connection, names)
+        except QueryFailed:
+            if isinstance(self.connection, Adapter):
+                # Not every warehouse has an information schema: then what is traced has to do.
+                return {}
+            raise
 
     def _columns_of_call(self, sql: str) -> Mapping[str, str | None]:
         if self.connection is None or self.connection.dialect != "duckdb":

@@ -30,7 +30,7 @@ from lineage_post.provenance.scopes import is_correlated
 
 @dataclass(frozen=True, slots=True)
 class Rewritten:
-    """``query`` gives the original's columns, then ``_p`` (then ``_c1``... where asked)."""
+    """``query`` gives the original's columns, then ``_p`` (then ``_cell1``... where asked)."""
 
     query: exp.Expr
     names: tuple[str, ...]
@@ -76,6 +76,7 @@ class Rewriter:
         self._annotated: dict[str, exp.Expr] = {}
         self._recursing: list[str] = []
         self._counter = 0
+        self._taken = _underscored(prepared)
         self._known: dict[str, str] = {}
 
     # -- the whole
@@ -151,8 +152,12 @@ class Rewriter:
     # -- pieces every rule uses
 
     def fresh(self, stem: str) -> str:
-        self._counter += 1
-        return f"_{stem}{self._counter}"
+        """An alias that stands nowhere in the query."""
+        while True:
+            self._counter += 1
+            name = f"_{stem}{self._counter}"
+            if name not in self._taken:
+                return name
 
     def note(self, text: str) -> None:
         self.notes[text] = None
@@ -167,12 +172,12 @@ class Rewriter:
 
     def extras(self, annotation: exp.Expr, origin: Sequence[exp.Expr]) -> list[exp.Expr]:
         named = [aliased(annotation, ANNOTATION)]
-        named += [aliased(cell, f"_c{n}") for n, cell in enumerate(origin, 1)]
+        named += [aliased(cell, f"_cell{n}") for n, cell in enumerate(origin, 1)]
         return named
 
     def extra_names(self, outputs: int) -> list[str]:
         """The names of the columns a rewritten query of so many outputs has more."""
-        return [ANNOTATION, *(f"_c{n}" for n in range(1, outputs + 1) if self.cells)]
+        return [ANNOTATION, *(f"_cell{n}" for n in range(1, outputs + 1) if self.cells)]
 
     def append(
         self, select: exp.Select, annotation: exp.Expr, origin: Sequence[exp.Expr]
@@ -201,9 +206,11 @@ class Rewriter:
         if order is None:
             return
         if isinstance(node, exp.Select):
-            by_sql = {item.unalias().sql(): item.alias_or_name for item in node.expressions}
+            by_sql = {
+                item.unalias().unnest().sql(): item.alias_or_name for item in node.expressions
+            }
             for ordered in order.expressions:
-                name = by_sql.get(ordered.this.sql())
+                name = by_sql.get(ordered.this.unnest().sql())
                 if name is not None:
                     ordered.set("this", exp.column(exp.to_identifier(name, quoted=True)))
         if any(found.table for found in order.find_all(exp.Column)):
@@ -276,7 +283,7 @@ class Rewriter:
             if table.db or not isinstance(table.this, exp.Identifier):
                 continue
             if table.name in both:
-                table.set("this", exp.to_identifier(f"{table.name}__p"))
+                table.set("this", exp.to_identifier(f"{table.name}__p", quoted=True))
             elif table.name in self.prepared.bases:
                 for key, value in self.prepared.bases[table.name].table.args.items():
                     table.set(key, value.copy() if isinstance(value, exp.Expr) else value)
@@ -315,8 +322,15 @@ class Rewriter:
             columns += [exp.to_identifier(n) for n in self.extra_names(len(names))]
         body = self._body(name)
         assert body is not None
-        alias = exp.TableAlias(this=exp.to_identifier(name), columns=columns or None)
+        alias = exp.TableAlias(this=exp.to_identifier(name, quoted=True), columns=columns or None)
         return exp.CTE(this=body.copy(), alias=alias)
+
+
+def _underscored(prepared: Prepared) -> frozenset[str]:
+    """The names in a query that one of ours might be equal to."""
+    queries = [prepared.body, *(cte.query for cte in prepared.ctes.values())]
+    names = {found.name.lower() for q in queries for found in q.find_all(exp.Identifier)}
+    return frozenset(name for name in names if name.startswith("_"))
 
 
 def _copied(value: object) -> object:

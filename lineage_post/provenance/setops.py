@@ -98,7 +98,7 @@ def _or_null(known: str | None, name: str, alias: str) -> exp.Expr:
 
 def _cell(own: list[str], name: str, alias: str) -> exp.Expr:
     positions = [n for n, known in enumerate(own, 1) if known.lower() == name.lower()]
-    return column(f"_c{positions[0]}", alias) if positions else cells.unknown()
+    return column(f"_cell{positions[0]}", alias) if positions else cells.unknown()
 
 
 def _joined(rw: Rewriter, node: exp.SetOperation, names: list[str]) -> exp.Expr:

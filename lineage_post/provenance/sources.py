@@ -104,7 +104,7 @@ class _Reader:
             return self._with_joins(node.copy(), node)
         if name in rw.prepared.ctes:
             source: exp.Expr = node.copy()
-            source.set("this", exp.to_identifier(rw.annotated_cte(name)))
+            source.set("this", exp.to_identifier(rw.annotated_cte(name), quoted=True))
             cte = rw.prepared.ctes[name]
             self._name_extras(source, cte.query)
             self.factors.append(column(ANNOTATION, alias_of(node)))
@@ -122,7 +122,7 @@ class _Reader:
         if not _carries_token(rw, node):
             return node.copy()
         token = row_token(base, rw.identities[node.name], "_b", rw.dialect)
-        table = exp.Table(this=exp.to_identifier(node.name))
+        table = exp.Table(this=exp.to_identifier(node.name, quoted=True))
         table.set("alias", exp.TableAlias(this=exp.to_identifier("_b")))
         every = exp.Column(this=exp.Star(), table=exp.to_identifier("_b"))
         select = exp.select(every, *rw.extras(rw.algebra.leaf(token), [])).from_(table)

@@ -14,13 +14,21 @@ from lineage_post.lineage import Lineage
 from lineage_post.provenance.building import aliased, column, derived, output
 from lineage_post.provenance.dialects import render
 from lineage_post.provenance.identity import FLOAT_TYPES
+from lineage_post.provenance.leaves import made
 from lineage_post.provenance.plan import matched
 from lineage_post.provenance.predicate import checked
 from lineage_post.provenance.prepare import Prepared, prepare
 from lineage_post.provenance.project_relations import ProjectRelations
 from lineage_post.provenance.refusal import Refusal
 from lineage_post.provenance.rewriter import Rewriter, Rewritten
-from lineage_post.provenance.walk import SqlOf, compiled_sql, key_of, model_names, table_of
+from lineage_post.provenance.walk import (
+    SqlOf,
+    compiled_sql,
+    key_of,
+    model_names,
+    remarks,
+    table_of,
+)
 
 #: Stands in a template where the condition goes, in brackets of its own.
 PLACEHOLDER = "lineage_post_condition"
@@ -55,8 +63,12 @@ class _Asked:
         if sql is None:
             raise Refusal(f"{self.node.name} has no SQL to rewrite")
         self.relations = ProjectRelations(lineage, None, sql_of)
-        self.prepared = prepare(sql, dialect, self.relations)
-        self.rewritten = Rewriter(self.prepared, gating=False).rewrite()
+
+        def make() -> tuple[Prepared, Rewritten]:
+            prepared = prepare(sql, dialect, self.relations)
+            return prepared, Rewriter(prepared, gating=False).rewrite()
+
+        self.prepared, self.rewritten = made(make, self.node, self.relations, dialect)
         stored = list(self.relations.table(unique_id).columns)
         self.outputs = matched(self.prepared.names, self.rewritten.names, stored)
 
@@ -68,16 +80,14 @@ class _Asked:
 
     def _legend(self) -> list[str]:
         prepared, rewritten = self.prepared, self.rewritten
-        unique_id = self.node.unique_id
+        unique_id, mind = self.node.unique_id, remarks(self.node, prepared, self.relations)
         lines = [f"why a row of {unique_id} is there: _p joins its source rows by * and + (or)"]
         for base in prepared.bases.values():
             if base.label in rewritten.witnessing:
                 identity = rewritten.identities[base.label]
                 by = ", ".join(identity.columns) or "the whole row"
                 lines.append(f"{base.label}[...] is a row of {base.relation.name}, by {by}")
-        if any(base.relation.name == unique_id for base in prepared.bases.values()):
-            lines.append("compiled to add to itself: rows of earlier loads are not given again")
-        return [" ".join(line.split()) for line in [*lines, *rewritten.notes]]
+        return [" ".join(line.split()) for line in [*lines, *mind, *rewritten.notes]]
 
 
 def _comparable(prepared: Prepared) -> tuple[str, ...]:

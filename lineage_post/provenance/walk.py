@@ -18,8 +18,10 @@ from lineage_post.provenance.answer import Explained, Label, Witness
 from lineage_post.provenance.ask import Asker, Question, Values, token_of
 from lineage_post.provenance.connection import Connection
 from lineage_post.provenance.keys import snapshot_key
+from lineage_post.provenance.leaves import made
 from lineage_post.provenance.plan import Plan, make_plan
 from lineage_post.provenance.predicate import checked
+from lineage_post.provenance.prepare import Prepared
 from lineage_post.provenance.project_relations import ProjectRelations
 from lineage_post.provenance.refusal import Refusal
 from lineage_post.provenance.settings import Settings
@@ -89,7 +91,10 @@ class Walker:
         question = Question(
             node.unique_id, rows, key_of(node, self.relations, plan.outputs), computed=True
         )
-        return Asker(plan, self.connection, self.settings).answer(question)
+        answers = Asker(plan, self.connection, self.settings).answer(question)
+        for answer in answers:
+            answer.notes = (*answer.notes, *remarks(node, plan.prepared, self.relations))
+        return answers
 
     def _inlined(self, node: Node) -> set[str]:
         """The models to read as their SQL: all nearer than ``depth`` steps."""
@@ -121,16 +126,19 @@ class Walker:
         question = Question(node.unique_id, rows, key_of(node, self.relations, asker.plan.outputs))
         answers = asker.answer(question)
         for answer in answers:
-            answer.notes = (*answer.notes, *self._remarks(node, asker.plan))
+            answer.notes = (*answer.notes, *remarks(node, asker.plan.prepared, self.relations))
         if depth is None or depth > 1:
-            self._go_on(asker.plan, answers, None if depth is None else depth - 1)
+            self._go_on(node, asker.plan, answers, None if depth is None else depth - 1)
         return answers
 
-    def _go_on(self, plan: Plan, answers: list[Explained], depth: int | None) -> None:
-        """Explain the witnesses that are rows of models, all of one relation together."""
+    def _go_on(self, asked: Node, plan: Plan, answers: list[Explained], depth: int | None) -> None:
+        """Explain the witnesses that are rows of models, all of one relation together.
+
+        A model's own earlier rows are leaves: they may well be witnesses of themselves.
+        """
         for label, base in plan.bases.items():
             node = self.project.nodes.get(base.relation.name)
-            if node is None or not self._is_built(node):
+            if node is None or node is asked or not self._is_built(node):
                 continue
             pending = [
                 witness
@@ -181,16 +189,28 @@ class Walker:
             raise Refusal(_without_sql(node))
         relations = self.relations.inlining(inlined) if inlined else self.relations
         columns = list(self.relations.table(node.unique_id).columns)
-        return make_plan(sql, self.connection.dialect, relations, columns, self.settings)
+        dialect = self.connection.dialect
 
-    def _remarks(self, node: Node, plan: Plan) -> list[str]:
-        reads_itself = any(b.relation.name == node.unique_id for b in plan.prepared.bases.values())
-        if not reads_itself:
-            return []
-        return [
+        def make() -> Plan:
+            return make_plan(sql, dialect, relations, columns, self.settings)
+
+        return made(make, node, relations, dialect)
+
+
+def remarks(node: Node, prepared: Prepared, relations: ProjectRelations) -> list[str]:
+    """What to mind about the relations that the SQL of ``node`` reads."""
+    read = [base.relation.name for base in prepared.bases.values()]
+    found = [
+        f"{name} is read as its stored rows, its own SQL being refused: {relations.leaves[name]}"
+        for name in read
+        if name in relations.leaves
+    ]
+    if node.unique_id in read:
+        found.append(
             f"{node.name} was compiled to add to itself: rows of earlier loads are not given again "
             "by its SQL. Compile with --full-refresh to ask for those."
-        ]
+        )
+    return found
 
 
 def _without_sql(node: Node) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from lineage_post.provenance.building import aliased, text
+from lineage_post.provenance.building import aliased, column, derived, number, text
 from lineage_post.provenance.connection import Connection
 from lineage_post.provenance.expansion import is_any
 from lineage_post.provenance.identity import (
@@ -44,13 +44,11 @@ def fetch(
     for start in range(0, len(tokens), BATCH):
         wanted = tokens[start : start + BATCH]
         statement = _statement(connection.dialect, base, identity, names, wanted)
-        for row in connection.rows(statement):
-            token = Reader(str(row[0])).token()
+        for written, times, *row in connection.rows(statement):
             width = len(identity.columns)
-            key = dict(zip(identity.columns, row[1:], strict=False))
-            values = dict(zip(names, row[1 + width :], strict=True))
-            earlier = found.get(token)
-            found[token] = (key, values, earlier[2] + 1 if earlier else 1)
+            key = dict(zip(identity.columns, row, strict=False))
+            values = dict(zip(names, row[width:], strict=True))
+            found[Reader(str(written)).token()] = (key, values, int(times))
     return found
 
 
@@ -66,11 +64,27 @@ def _statement(
         outputs.append(aliased(read, f"_v{n}"))
     table = base.table.copy()
     table.set("alias", exp.TableAlias(this=exp.to_identifier("_b")))
-    select = exp.select(aliased(token.copy(), "_t"), *outputs).from_(table)
+    select = exp.select(*outputs).from_(table)
     if identity.kind is KeyKind.HASH:
         bare = [is_bare(None)]
         listed = [text(written_token(base.label, t.key, bare)) for t in wanted]
-        return select.where(exp.In(this=token, expressions=listed))
-    types = [data_type for _, data_type in keys]
-    columns = [key for key, _ in keys]
-    return select.where(is_any(columns, types, [t.key for t in wanted], dialect))
+        select = select.where(exp.In(this=token.copy(), expressions=listed))
+    else:
+        types = [data_type for _, data_type in keys]
+        columns = [key for key, _ in keys]
+        select = select.where(is_any(columns, types, [t.key for t in wanted], dialect))
+    if identity.kind is KeyKind.ROW_ID:
+        one = aliased(number(1), "_n")
+        return select.select(aliased(token, "_t"), one, *outputs, append=False)
+    return _counted(select, token, [item.alias for item in outputs])
+
+
+def _counted(select: exp.Select, token: exp.Expr, names: Sequence[str]) -> exp.Select:
+    """One row of each token, with how many there are: a million equal rows come as one."""
+    by = {"partition_by": [token.copy()]}
+    times = exp.Window(this=exp.Count(this=exp.Star()), **by)
+    first = exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=[token.copy()]), **by)
+    told = select.select(aliased(token, "_t"), aliased(times, "_n"), aliased(first, "_i"))
+    kept = exp.select(*(column(name, "_w") for name in ("_t", "_n", *names)))
+    is_first = exp.EQ(this=column("_i", "_w"), expression=number(1))
+    return kept.from_(derived(told, "_w")).where(is_first)

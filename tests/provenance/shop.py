@@ -46,8 +46,44 @@ MODELS: Mapping[str, tuple[str, str | None, str]] = {
         " join snap_customers s on s.customer_id = b.customer_id and s.dbt_valid_to is null"
         " join python_scores p on p.customer_id = b.customer_id",
     ),
+    "tiers": (
+        "view",
+        None,
+        "select * from (pivot (select customer_id, tier, amount from fct_orders)"
+        " on tier in ('gold', 'new') using sum(amount) group by customer_id)",
+    ),
+    "over_tiers": (
+        "table",
+        "customer_id",
+        "select t.customer_id, t.gold, b.orders from tiers t"
+        " join by_customer b on b.customer_id = t.customer_id",
+    ),
+    "labels": (
+        "table",
+        "label",
+        "select tier || '|' || customer_id || ']' as label, count(*) as n from fct_orders"
+        " group by 1",
+    ),
+    "over_labels": ("table", None, "select label, n from labels"),
+    # Compiled so that it reads itself, whatever is asked for.
+    "ledger": (
+        "incremental",
+        "order_id",
+        "select order_id, amount from fct_orders union all select order_id, amount from ledger",
+    ),
 }
-ORDER = ("stg_orders", "fct_orders", "snap_customers", "by_customer", "python_scores", "top")
+ORDER = (
+    "stg_orders",
+    "fct_orders",
+    "snap_customers",
+    "by_customer",
+    "python_scores",
+    "top",
+    "tiers",
+    "over_tiers",
+    "labels",
+    "over_labels",
+)
 
 
 @dataclass

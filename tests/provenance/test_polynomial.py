@@ -64,6 +64,11 @@ def test_what_sql_writes_is_what_is_parsed(polynomial: Polynomial) -> None:
     assert parse(written(polynomial)) == polynomial
 
 
+@given(polynomials)
+def test_what_is_printed_is_what_is_parsed(polynomial: Polynomial) -> None:
+    assert parse(str(polynomial)) == polynomial
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -73,7 +78,9 @@ def test_what_sql_writes_is_what_is_parsed(polynomial: Polynomial) -> None:
         ("(0+orders[1])", "orders[1]"),
         ("orders[1]*0", "0"),
         ("orders[~|2020-01-01 00:00:00+00]", "orders[~|2020-01-01 00:00:00+00]"),
-        ("t['5:a|b]*]", "t[a|b]*]"),
+        ("t['4:a|b*]", "t['4:a|b*]"),
+        ("t['3:a b]", "t[a b]"),
+        ("t['0:|'1:~|~]", "t['0:|'1:~|~]"),
         ("@s1[]", "@s1[]"),
     ],
 )

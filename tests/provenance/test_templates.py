@@ -51,6 +51,13 @@ def test_a_template_with_a_condition_is_what_the_command_prints(built: Shop) -> 
     assert printed.splitlines()[0] == filled.splitlines()[0]
 
 
+def test_a_refused_view_is_a_leaf_in_the_sql_to_copy(built: Shop) -> None:
+    sql = why_sql(built.lineage, built.id_of("over_tiers"), "customer_id = 10", "duckdb")
+    assert "model.shop.tiers is read as its stored rows" in sql and "PIVOT on line 1" in sql
+    [row] = built.run(sql)
+    assert row[0] == 10 and "tiers[" in row[-1] and "by_customer[" in row[-1]
+
+
 def test_only_so_much_sql_is_rewritten(built: Shop) -> None:
     assert why_templates(built.lineage, most=0)["models"] == {}
 

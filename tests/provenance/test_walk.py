@@ -9,9 +9,14 @@ import pytest
 
 from lineage_post.provenance.answer import Explained, Label
 from lineage_post.provenance.connection import DuckDb, QueryFailed
+from lineage_post.provenance.identity import identity_of
+from lineage_post.provenance.polynomial import Token
+from lineage_post.provenance.prepare import prepare
 from lineage_post.provenance.refusal import Refusal
+from lineage_post.provenance.relations import BaseTable, NamedRelations
 from lineage_post.provenance.settings import Settings
 from lineage_post.provenance.walk import Walker
+from lineage_post.provenance.witnesses import fetch
 from tests.provenance.shop import Shop, shop
 
 TO_SOURCES = Settings(depth=None)
@@ -113,6 +118,47 @@ def test_a_python_model_is_a_leaf_and_not_the_end(built: Shop) -> None:
     [leaf] = below(answer, "python_scores")
     assert leaf.label is Label.REFUSED and "Python model" in (leaf.refusal or "")
     assert len(sources_of(answer)) >= 3
+
+
+def test_a_refused_view_is_a_leaf_for_the_models_that_read_it(built: Shop) -> None:
+    [answer] = ask(built, "over_tiers", "customer_id = 10")
+    assert answer.label is Label.REPRODUCED
+    assert any("PIVOT on line 1" in note for note in answer.notes)
+    [leaf] = [w for w in answer.witnesses if w.relation == "model.shop.tiers"]
+    assert leaf.key == {"customer_id": 10, "gold": 24}
+    assert leaf.why is not None and leaf.why.label is Label.REFUSED
+    assert any(relation == "source.shop.raw.raw_orders" for relation, _ in sources_of(answer))
+    [now] = ask(built, "over_tiers", "customer_id = 10", replace(TO_SOURCES, as_of_now=True))
+    assert now.label is Label.COMPUTED and any("PIVOT" in note for note in now.notes)
+
+
+def test_a_model_that_reads_itself_is_not_walked_in_circles(built: Shop) -> None:
+    built.run("create table ledger as select order_id, amount from fct_orders")
+    [answer] = ask(built, "ledger", "order_id = 1")
+    own = [w for w in answer.witnesses if w.relation == "model.shop.ledger"]
+    assert [w.why for w in own] == [None]
+    assert ("source.shop.raw.raw_orders", "raw_orders[0]") in sources_of(answer)
+    assert any("add to itself" in note for note in answer.notes)
+
+
+def test_keys_with_signs_of_the_syntax_are_walked_through(built: Shop) -> None:
+    [answer] = ask(built, "over_labels", "label = 'gold|10]'")
+    assert sources_of(answer) == {
+        ("source.shop.raw.raw_orders", "raw_orders[0]"),
+        ("source.shop.raw.raw_orders", "raw_orders[1]"),
+        ("source.shop.raw.raw_customers", "raw_customers[0]"),
+    }
+
+
+def test_equal_rows_without_a_key_are_fetched_once_with_how_many_there_are(built: Shop) -> None:
+    built.run("create view many as select 'a' as letter from range(50000)")
+    relation = BaseTable("many", {"letter": "VARCHAR"})
+    prepared = prepare("select letter from many", "duckdb", NamedRelations({("many",): relation}))
+    [base] = prepared.bases.values()
+    connection = DuckDb(built.connection)
+    token = Token("many", ("a",))
+    found = fetch(connection, base, identity_of(base, "duckdb"), [token])
+    assert found == {token: ({"letter": "a"}, {}, 50_000)}
 
 
 def test_a_python_model_that_is_asked_for_is_refused(built: Shop) -> None:

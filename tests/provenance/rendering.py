@@ -1,0 +1,84 @@
+"""Queries rewritten in the dialect of a warehouse that is not here, judged by parsing them back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+import sqlglot
+from sqlglot import ErrorLevel, exp
+from sqlglot.errors import UnsupportedError
+
+from lineage_post.provenance.algebra import Counts
+from lineage_post.provenance.dialects import put_right
+from lineage_post.provenance.prepare import Prepared, prepare
+from lineage_post.provenance.relations import NamedRelations, tables
+from lineage_post.provenance.rewriter import Rewriter
+
+DIALECTS = ("snowflake", "bigquery", "spark", "databricks", "redshift", "trino")
+#: What a statement is made of; none may be lost on the way.
+PARTS = (
+    exp.Select, exp.SetOperation, exp.CTE, exp.Subquery, exp.Table, exp.Join, exp.Where,
+    exp.Group, exp.Having, exp.Window, exp.Column, exp.Case, exp.Limit, exp.Ordered,
+)  # fmt: skip
+Schema = Mapping[str, Mapping[str, str | None]]
+
+
+def faults(sql: str, dialect: str, known: NamedRelations) -> Iterator[str]:
+    """What is wrong with DuckDB's ``sql`` when it is rewritten in ``dialect``: nothing, at best.
+
+    The query is translated, rewritten there, written, and parsed back: the tree must have the same
+    parts, and be the same tree when it is written and parsed once more. Nothing may be written that
+    the dialect does not support, unless the query itself has it. ``known``: see ``relations``.
+    """
+    there = sqlglot.transpile(sql, read="duckdb", write=dialect)[0]
+    original = sqlglot.parse_one(there, dialect=dialect)
+    for what, statement in _statements(prepare(there, dialect, known)):
+        built = put_right(statement.copy(), dialect)
+        written = built.sql(dialect, comments=False)
+        back = sqlglot.parse_one(written, dialect=dialect)
+        if _parts(back) != _parts(built):
+            lost, more = _parts(built) - _parts(back), _parts(back) - _parts(built)
+            yield f"{what}: lost {dict(lost)}, gained {dict(more)}: {written}"
+        if sqlglot.parse_one(back.sql(dialect, comments=False), dialect=dialect) != back:
+            yield f"{what}: another tree when parsed twice: {written}"
+        if _supported(original, dialect) and not _supported(built, dialect):
+            yield f"{what}: unsupported: {written}"
+
+
+def relations(schema: Schema, dialect: str) -> NamedRelations:
+    """The tables of ``schema`` with the names and types the dialect has for them."""
+    fold = str.upper if dialect == "snowflake" else str
+    return tables(
+        {
+            table: {fold(name): _type(data_type, dialect) for name, data_type in columns.items()}
+            for table, columns in schema.items()
+        },
+        stored=False,
+    )
+
+
+def _type(name: str | None, dialect: str) -> str:
+    return exp.DataType.build(name or "unknown", dialect="duckdb").sql(dialect)
+
+
+def _statements(prepared: Prepared) -> Iterator[tuple[str, exp.Expr]]:
+    """All that is run of one query: with gates and cells, their side queries, inline, counted."""
+    gated = Rewriter(prepared, cells=True, terms=True).rewrite()
+    yield "with gates", gated.query
+    for gate in gated.gates.values():
+        yield from ((gate.name, side) for side in gate.sides)
+    yield "inline", Rewriter(prepared, gating=False).rewrite().query
+    yield "counted", Rewriter(prepared, Counts()).rewrite().query
+
+
+def _parts(query: exp.Expr) -> Counter[str]:
+    return Counter(node.key for node in query.walk() if isinstance(node, PARTS))
+
+
+def _supported(query: exp.Expr, dialect: str) -> bool:
+    try:
+        query.sql(dialect, unsupported_level=ErrorLevel.RAISE)
+    except UnsupportedError:
+        return False
+    return True
