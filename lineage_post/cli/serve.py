@@ -17,8 +17,10 @@ from lineage_post.cli.loading import Request, artifact_options, load
 from lineage_post.cli.places import Places, place_options
 from lineage_post.cli.viewing import policy_of, policy_options
 from lineage_post.errors import LineageError
+from lineage_post.history.inputs import freshness_versions
 from lineage_post.lineage import Lineage
 from lineage_post.policy import View
+from lineage_post.publish.claims import DIRECTORY as CLAIMS
 
 
 @click.command("serve")
@@ -65,6 +67,7 @@ def command(
             watched=_watched(places, request),
             policy=rules,
             make_page=lambda view: _page(view, folder, places.target_path),
+            loads_of=lambda: freshness_versions(places.target_path),
         )
         state.start()
         for line in state.seen_by(None).view.warnings:
@@ -85,7 +88,10 @@ def _loaded(places: Places, request: Request) -> Lineage:
 def _watched(places: Places, request: Request) -> list[Path]:
     manifest = Path(request.manifest) if request.manifest else places.target_path / "manifest.json"
     catalog = Path(request.catalog) if request.catalog else places.target_path / "catalog.json"
-    return [manifest, catalog, *map(Path, request.upstream_manifest)]
+    # What dbt source freshness has seen, and what was imported, is told beside the lineage.
+    freshness, imports = places.target_path / "sources.json", places.target_path / CLAIMS
+    claims = sorted(imports.glob("*/claims.json")) if imports.is_dir() else []
+    return [manifest, catalog, *map(Path, request.upstream_manifest), freshness, *claims]
 
 
 def _page(view: View, folder: Path, target_path: Path) -> Path | None:
@@ -93,10 +99,12 @@ def _page(view: View, folder: Path, target_path: Path) -> Path | None:
     from tempfile import mkdtemp
 
     from lineage_post.publish.explorer import Beside, claimed_of, write_explorer
+    from lineage_post.publish.why_sql import why_templates
 
     seen = {node for node, shown in view.shown.items() if node == shown}
     claimed = claimed_of(target_path, view.lineage).within(seen)
-    beside = Beside(claimed=claimed, served=True)
+    # Templates are made when they are asked for; the page needs to know what a condition may be.
+    beside = Beside(claimed=claimed, why=why_templates(view.lineage, most=0), served=True)
     return write_explorer(view.lineage, Path(mkdtemp(dir=folder)), beside)
 
 

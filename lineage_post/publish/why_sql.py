@@ -48,6 +48,15 @@ def why_templates(lineage: Lineage, *, most: int = MOST_SQL) -> dict[str, Any]:
     }
 
 
+def why_template_of(lineage: Lineage, unique_id: str) -> dict[str, Any] | None:
+    """The entry of one model, however large it is; None where it has no rows or no SQL."""
+    from lineage_post.trace.dialects import dialect_of
+
+    dialect = lineage.options.dialect or dialect_of(lineage.project.adapter_type)
+    found = [node for node in _asked(lineage) if node.unique_id == unique_id]
+    return _template(lineage, found[0], dialect) if found else None
+
+
 def _asked(lineage: Lineage) -> list[Node]:
     """Models and snapshots that have rows and SQL."""
     return [

@@ -9,13 +9,17 @@ from lineage_post.impact import Analysis, Change, ChangeKind
 from lineage_post.impact.document import impact_to_dict
 from lineage_post.policy.redact import HIDDEN
 from lineage_post.publish import federation as graphs
+from lineage_post.publish.natives import natives_of
 from lineage_post.publish.statement import statement_graph
+from lineage_post.publish.why_sql import why_template_of
 from lineage_post.selection import target_of
 from lineage_post.server.state import Seen
 from lineage_post.trace.dialects import ADAPTER_DIALECTS, rules_of
 
 #: The words of an answer that was given to a viewer who may not see all.
 INCOMPLETE = "nodes outside the viewer's scope are left out"
+#: Why there is nothing to copy.
+NO_SQL = "it has no SQL and rows, or they may not be shown"
 
 
 def federation(
@@ -38,7 +42,23 @@ def federation(
             depth=depth,
             indirect=indirect,
         )
-    return {**found, **_note(seen)}
+    nodes = {node["unique_id"] for node in found["nodes"]}
+    return {**found, "natives": _natives(seen, nodes), **_note(seen)}
+
+
+def _natives(seen: Seen, nodes: set[str]) -> list[dict[str, Any]]:
+    """The raw places below what is drawn, for viewers whose policy allows them."""
+    if not seen.view.viewer.natives:
+        return []
+    return natives_of(seen.view.lineage, nodes, seen.loads)
+
+
+def why(seen: Seen, node: str) -> dict[str, Any]:
+    """The SQL to copy that tells why a row of a model is there. Raises SelectionError."""
+    lineage = seen.view.lineage
+    target = target_of(node, lineage)
+    found = why_template_of(lineage, target.node) if lineage.options.expressions else None
+    return {"unique_id": target.node, **(found or {"refusal": NO_SQL})}
 
 
 def statement(seen: Seen, sql: str, dialect: str | None) -> dict[str, Any]:

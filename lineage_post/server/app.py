@@ -3,6 +3,7 @@
 POST /lineage/graph        the graph of a pasted statement
 GET  /lineage/federation   the graph of the project around a focus
 GET  /lineage/dependents   what breaks if a column changes
+GET  /lineage/why          the SQL that tells why a row of a model is there
 GET  /health               whether the artifacts could be read
 GET  /openapi.json, /docs  all of this, described
 """
@@ -97,6 +98,13 @@ def create_app(state: State, settings: Settings) -> FastAPI:
         return _answer(
             request, await worked_out(lambda: answers.dependents(now, column, change, to))
         )
+
+    @app.get("/lineage/why", summary="The SQL that tells why a row of a model is there")
+    async def why(
+        request: Request, node: Annotated[str, Query(description="A model, as orders.")]
+    ) -> Response:
+        now = await run_in_threadpool(seen, request)
+        return _answer(request, await worked_out(lambda: answers.why(now, node)))
 
     @app.post(
         "/lineage/graph",

@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from lineage_post.errors import LineageError
+from lineage_post.history.claims import InputVersion
 from lineage_post.lineage import Lineage
 from lineage_post.policy import Policy, View, view_of
 from lineage_post.publish.statement import schema_of
@@ -23,25 +24,29 @@ LOOK_EVERY = 1.0
 @dataclass(frozen=True, slots=True)
 class Seen:
     """A viewer's view, and what is made from it once: the schema for pasted statements, and the
-    folder of the explorer's page (None where it was not built)."""
+    folder of the explorer's page (None where it was not built). ``loads`` says when the data of
+    sources were loaded last."""
 
     full: Lineage
     view: View
     schema: SchemaIndex
     page: Path | None
+    loads: Mapping[str, InputVersion] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class State:
     """``load`` reads and traces the artifacts; ``watched`` are the files that say when to.
 
-    ``make_page`` writes the explorer of a view into a folder of its own and gives the folder.
+    ``make_page`` writes the explorer of a view into a folder of its own and gives the folder,
+    ``loads_of`` reads when the data of sources were loaded last.
     """
 
     load: Callable[[], Lineage]
     watched: Sequence[Path]
     policy: Policy
     make_page: Callable[[View], Path | None]
+    loads_of: Callable[[], Mapping[str, InputVersion]] = dict
     problem: str | None = None
     _lineage: Lineage | None = None
     _seen: dict[str, Seen] = field(default_factory=dict)
@@ -69,7 +74,8 @@ class State:
     def _made(self, full: Lineage, view: View) -> Seen:
         lineage = view.lineage
         dialect = lineage.options.dialect or full.options.dialect
-        return Seen(full, view, schema_of(lineage, dialect), self.make_page(view))
+        schema = schema_of(lineage, dialect)
+        return Seen(full, view, schema, self.make_page(view), self.loads_of())
 
     def _renew(self) -> None:
         with self._lock:

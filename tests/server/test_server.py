@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
 from lineage_post.errors import ArtifactError
+from lineage_post.history.claims import InputVersion
 from lineage_post.lineage import Lineage
 from lineage_post.policy import Policy
 from lineage_post.policy.file import policy_from_mapping
@@ -58,8 +59,9 @@ def make_client(
     load: Callable[[], Lineage] = shop,
     watched: tuple[Path, ...] = (),
     page: Path | None = None,
+    loads: Mapping[str, InputVersion] | None = None,
 ) -> TestClient:
-    state = State(load, watched, policy or Policy(), lambda view: page)
+    state = State(load, watched, policy or Policy(), lambda view: page, lambda: loads or {})
     state.start()
     app = create_app(state, settings or Settings())
     return TestClient(app, base_url="http://localhost")
@@ -282,3 +284,65 @@ def wait_for(client: TestClient, focus: str, status: int) -> bool:
             return True
         time.sleep(0.01)
     return False
+
+
+def lake(**more: object) -> Lineage:
+    """A source that is copied in from a lake, and what reads it."""
+    place = {"location": "s3://lake/orders/*.parquet"}
+    source = {**make_source("orders", {"id": "int"}), "external": place, **more}
+    return lineage_of(
+        source,
+        make_model("stg_orders", 'select id from "dev"."raw"."orders"', ["source.shop.raw.orders"]),
+    )
+
+
+def test_raw_places_are_told_to_viewers_whose_policy_allows_it() -> None:
+    policy = policy_from_mapping(
+        {
+            "default": "plain",
+            "viewers": {"plain": {}, "engineer": {"natives": True, "token_env": "ENGINEER"}},
+        },
+        where="policy.yml",
+    )
+    seen = InputVersion("source.shop.raw.orders", "2026-01-02T03:00:00+00:00", "freshness")
+    freshness = {"warn_after": {"count": 12, "period": "hour"}}
+    client = make_client(
+        policy,
+        settings=Settings(tokens=tokens_of(policy, {"ENGINEER": "token-4"})),
+        load=lambda: lake(freshness=freshness, meta={"lineage": {"served": "replica"}}),
+        loads={seen.node: seen},
+    )
+    ask = {"focus": "stg_orders.id"}
+    plain = client.get("/lineage/federation", params=ask)
+    assert plain.json()["natives"] == [] and "s3:" not in plain.text
+    told = client.get(
+        "/lineage/federation", params=ask, headers={"Authorization": "Bearer token-4"}
+    ).json()
+    assert told["natives"] == [
+        {
+            "relation": "dev.raw.orders",
+            "source": "source.shop.raw.orders",
+            "type": "external_location",
+            "address": "s3://lake/orders/*.parquet",
+            "served": {
+                "mode": "replica",
+                "ttl": "12 hour",
+                "last_load": "2026-01-02T03:00:00+00:00",
+                "next_load": "2026-01-02T15:00:00+00:00",
+            },
+        }
+    ]
+
+
+def test_the_sql_that_tells_why_a_row_is_there_is_made_when_asked_for(client: TestClient) -> None:
+    found = client.get("/lineage/why", params={"node": "fct_orders"}).json()
+    assert "lineage_post_condition" in found["sql"] and found["columns"] == ["id", "revenue"]
+    source = client.get("/lineage/why", params={"node": "source.shop.raw.orders"}).json()
+    assert "no SQL" in source["refusal"]
+    assert client.get("/lineage/why", params={"node": "nothing"}).status_code == 404
+
+
+def test_the_sql_of_a_row_names_nothing_that_a_viewer_may_not_see() -> None:
+    client = make_client(LIMITED, settings=Settings(tokens=TOKENS))
+    answer = client.get("/lineage/why", params={"node": "fct_orders"})
+    assert "refusal" in answer.json() and "stg_orders" not in answer.text

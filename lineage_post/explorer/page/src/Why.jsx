@@ -9,7 +9,9 @@ export function Why({ graph, n }) {
   const [made, setMade] = useState(), [isOpen, setOpen] = useState(false), [condition, setCondition] = useState("");
   useEffect(() => {
     if (!isOpen) return;
-    if (!why.chunks.includes(part)) setMade(null);
+    // A server makes it when it is asked for; a page from disk has what was made with it.
+    if (graph.core.served) fetch(`lineage/why?node=${encodeURIComponent(id)}`).then((r) => (r.ok ? r.json() : null)).then(setMade, () => setMade(null));
+    else if (!why.chunks.includes(part)) setMade(null);
     else chunk(`w${part}`).then((list) => setMade(list[n % size] ?? null), () => setMade(null));
   }, [isOpen, n]);
   const own = Array.from({ length: graph.columnsOf(n) }, (_, i) => graph.column(graph.first[n] + i));
