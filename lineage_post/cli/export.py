@@ -21,16 +21,18 @@ from lineage_post.publish.run import run_from_results
 from lineage_post.selection import select
 from lineage_post.values import Edge
 
-OPENLINEAGE, PARQUET = "openlineage", "parquet"
+OPENLINEAGE, PARQUET, EXPLORER = "openlineage", "parquet", "explorer"
 #: Where events wait that could not be sent, below this tool's folder in the target path.
 SPOOL = "openlineage_spool.jsonl"
 
 
 @click.command("export")
-@click.argument("form", type=click.Choice([*exports.FORMS, PARQUET, OPENLINEAGE]))
+@click.argument("form", type=click.Choice([*exports.FORMS, PARQUET, OPENLINEAGE, EXPLORER]))
 @click.option("--select", "-s", "selected", multiple=True, help="Edges of these nodes or columns.")
 @click.option("--direct", is_flag=True, help="Only edges that carry values.")
-@click.option("--output-file", "-o", metavar="FILE", help="Instead of standard output.")
+@click.option(
+    "--output-file", "-o", metavar="FILE", help="Instead of standard output; of explorer a folder."
+)
 @click.option("--url", metavar="URL", help="openlineage: send the events there.")
 @click.option("--namespace", help="openlineage: of the datasets; default: the adapter's type.")
 @click.option("--job-namespace", help="openlineage: of the jobs; default: the project's name.")
@@ -52,6 +54,9 @@ def command(
 ) -> int:
     """Write the edges as CSV, JSON, Parquet, GraphML, Mermaid or DOT, or OpenLineage events.
 
+    `explorer` writes the page into a folder of its own, as the viewer of a policy may see it, to
+    be put on a web host.
+
     OpenLineage events are of the run in target/run_results.json, or of the compiled project where
     none fits the manifest. They are JSON lines, or go to --url; the environment variable
     OPENLINEAGE_API_KEY has the token. Events that cannot be sent wait in
@@ -61,14 +66,18 @@ def command(
         raise click.UsageError("--url and the namespaces are of openlineage alone.")
     if form == PARQUET and not output_file:
         raise click.UsageError("parquet is not text: name a file with --output-file.")
-    if form == OPENLINEAGE and (selected or direct):
-        raise click.UsageError("An OpenLineage run is exported whole.")
+    if form == EXPLORER and not output_file:
+        raise click.UsageError("The explorer is a folder of files: name one with --output-file.")
+    if form in (OPENLINEAGE, EXPLORER) and (selected or direct):
+        raise click.UsageError("An OpenLineage run and the explorer are exported whole.")
     loaded = load(places, request)
     seen = view(loaded.lineage, policy, viewer)
     for warning in (*loaded.warnings, *seen.warnings):
         console.warn(warning)
     if form == OPENLINEAGE:
         return _events(loaded, seen, namespace, job_namespace, url, output_file)
+    if form == EXPLORER:
+        return _page(seen, loaded.places.target_path, Path(output_file or "").expanduser())
     edges = _edges(seen.lineage, selected, direct)
     if form == PARQUET:
         exports.write_parquet(seen.lineage, edges, _file(output_file or ""))
@@ -76,6 +85,22 @@ def command(
         _write([exports.FORMS[form](seen.lineage, edges)], output_file)
     if output_file:
         console.note(f"{wording.plural(len(edges), 'edge')} in {output_file}")
+    return 0
+
+
+def _page(seen: View, target_path: Path, folder: Path) -> int:
+    from lineage_post.publish import explorer
+
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / explorer.HERE).is_file():
+        raise _unwritable(folder, "it holds something else")
+    claimed = explorer.claims_for(seen, target_path)
+    try:
+        written = explorer.write_explorer(seen.lineage, folder, explorer.Beside(claimed=claimed))
+    except OSError as error:
+        raise _unwritable(folder, error) from error
+    if written is None:
+        raise LineageError(explorer.why_not_built() or "there is no explorer in this install")
+    console.note(f"{written / 'index.html'} is to be opened")
     return 0
 
 

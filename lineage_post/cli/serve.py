@@ -98,11 +98,10 @@ def _page(view: View, folder: Path, target_path: Path) -> Path | None:
     """The explorer as a viewer may see it, in a folder of its own."""
     from tempfile import mkdtemp
 
-    from lineage_post.publish.explorer import Beside, claimed_of, write_explorer
+    from lineage_post.publish.explorer import Beside, claims_for, write_explorer
     from lineage_post.publish.why_sql import why_templates
 
-    seen = {node for node, shown in view.shown.items() if node == shown}
-    claimed = claimed_of(target_path, view.lineage).within(seen)
+    claimed = claims_for(view, target_path)
     # Templates are made when they are asked for; the page needs to know what a condition may be.
     beside = Beside(claimed=claimed, why=why_templates(view.lineage, most=0), served=True)
     return write_explorer(view.lineage, Path(mkdtemp(dir=folder)), beside)

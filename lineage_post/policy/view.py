@@ -34,6 +34,11 @@ class View:
     warnings: tuple[str, ...] = ()
 
     @property
+    def named(self) -> frozenset[str]:
+        """The ids of what may be seen by its name."""
+        return frozenset(unique_id for unique_id, shown in self.shown.items() if unique_id == shown)
+
+    @property
     def restricted(self) -> frozenset[str]:
         """The ids of what has no name."""
         return frozenset(shown for unique_id, shown in self.shown.items() if unique_id != shown)

@@ -26,6 +26,7 @@ from lineage_post.publish.text_file import write_text
 
 if TYPE_CHECKING:
     from lineage_post.lineage import Lineage
+    from lineage_post.policy import View
 
 #: Below ``target/``.
 DIRECTORY = Path("lineage_post") / "explorer"
@@ -105,6 +106,12 @@ def claimed_of(target_path: Path, lineage: Lineage, run: Run | None = None) -> C
     built = built_by(run)
     nodes = {u: (*built.get(u, ()), *found.nodes.get(u, ())) for u in {*built, *found.nodes}}
     return replace(found, nodes=nodes)
+
+
+def claims_for(view: View, target_path: Path) -> Claimed:
+    """What imports claim, as far as a viewer may see both ends of it."""
+    found = claimed_of(target_path, view.lineage)
+    return found.within(view.named) if view.viewer.is_limited else found
 
 
 def _built() -> Any:

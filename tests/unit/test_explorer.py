@@ -19,7 +19,14 @@ from lineage_post.policy.file import Viewer
 from lineage_post.policy.view import view_of
 from lineage_post.publish import explorer
 from lineage_post.publish.claims import write_claims
-from lineage_post.publish.explorer import Beside, claimed_of, why_not_built, write_explorer
+from lineage_post.publish.explorer import (
+    Beside,
+    claimed_of,
+    claims_for,
+    why_not_built,
+    write_explorer,
+)
+from lineage_post.publish.explorer_claims import imported_claims
 from lineage_post.publish.explorer_codes import (
     COMMAND,
     FEEDBACK,
@@ -28,9 +35,11 @@ from lineage_post.publish.explorer_codes import (
     OUTPUT,
     RESTRICTED,
 )
+from lineage_post.publish.explorer_semantic import with_semantic_layer
+from lineage_post.publish.run import Build, Run
 from lineage_post.values import Edge
-from lineage_post.vocabulary import Subtype
-from tests.unit.lineages import lineage_of
+from lineage_post.vocabulary import Status, Subtype
+from tests.unit.lineages import edges_of, lineage_of, states_of
 from tests.unit.manifests import make_model, make_source
 
 ORDERS, MART = "model.shop.stg_orders", "model.shop.fct_orders"
@@ -214,3 +223,107 @@ def test_an_install_without_the_page_says_why_and_how_to_get_it(
     assert write_explorer(shop(), tmp_path / "explorer") is None
     told = why_not_built()
     assert told is not None and "there was no Node.js" in told and "Install a release" in told
+
+
+def test_what_a_producer_claims_of_something_hidden_is_in_no_page(tmp_path: Path) -> None:
+    edge = Edge(ORDERS, "amount", None, MART, "revenue", Subtype.TRANSFORMATION)
+    write_claims(
+        Claims("catalog", (Claim(MART, "run", datetime(2026, 1, 1), edges=(edge,)),)), tmp_path
+    )
+    everyone = view_of(shop(), Viewer("all", natives=True))
+    assert len(claims_for(everyone, tmp_path).edges) == 1
+    view = view_of(shop(), Viewer("some", hide=("tag:inner",)))
+    claimed = claims_for(view, tmp_path)
+    assert claimed.edges == () and set(claimed.nodes) == {MART}
+    written = write_explorer(view.lineage, tmp_path / "page", Beside(claimed=claimed))
+    assert written is not None and "stg_orders" not in everything(written)
+
+
+def test_a_claim_is_stale_when_its_producer_said_nothing_for_too_long(tmp_path: Path) -> None:
+    edge = Edge(ORDERS, "amount", None, MART, "revenue", Subtype.TRANSFORMATION)
+    write_claims(
+        Claims("catalog", (Claim(MART, "run", datetime(2026, 1, 1), edges=(edge,)),)), tmp_path
+    )
+    now = datetime(2026, 1, 20)
+    for days, is_stale in ((0, False), (30, False), (7, True), ({"catalog": 7}, True)):
+        found = imported_claims(tmp_path, Options(stale_after_days=days), now)
+        assert [c.is_stale for c in found.edges] == [is_stale], days
+        assert [v.is_stale for v in found.nodes[MART]] == [is_stale], days
+
+
+def test_what_is_not_selected_is_not_called_external(tmp_path: Path) -> None:
+    lineage = shop()
+    part = replace(lineage, nodes={MART: lineage.nodes[MART]})
+    written = write_explorer(part, tmp_path)
+    assert written is not None
+    core = data(written, "core")
+    state = core["states"][node_of(core, ORDERS)]
+    assert core["reasons"][state // 10 - 1][0] == "not_selected"
+
+
+def test_what_a_run_has_built_vouches_for_itself(tmp_path: Path) -> None:
+    lineage = shop()
+    builds = {
+        MART: Build(MART, Status.SUCCESS, datetime(2026, 1, 2, 3, 4)),
+        ORDERS: Build(ORDERS, Status.ERROR, datetime(2026, 1, 2)),
+    }
+    claimed = claimed_of(tmp_path, lineage, Run("run", builds))
+    written = write_explorer(lineage, tmp_path, Beside(claimed=claimed))
+    assert written is not None
+    core, details = data(written, "core"), data(written, "d0")
+    told = [name for name, *_ in details[node_of(core, MART)]["producers"]]
+    assert told == ["manifest", "execution"]
+    assert details[node_of(core, MART)]["producers"][1][1] == "built 2026-01-02 03:04"
+    assert len(details[node_of(core, ORDERS)]["producers"]) == 1
+
+
+def test_the_semantic_layer_reads_what_it_names() -> None:
+    def resource(unique_id: str, **more: Any) -> dict[str, Any]:
+        kind, package, name = unique_id.split(".")
+        found = {"resource_type": kind, "package_name": package, "original_file_path": "s.yml"}
+        return {unique_id: {"unique_id": unique_id, "name": name, **found, **more}}
+
+    lineage = with_semantic_layer(
+        lineage_of(
+            make_model("fct", "select 1 as id, 2 as amount, date '2026-01-01' as day"),
+            semantic_models=resource(
+                "semantic_model.shop.orders",
+                depends_on={"nodes": ["model.shop.fct"]},
+                dimensions=[{"name": "day", "expr": None}, {"name": "gone", "expr": None}],
+                measures=[
+                    {"name": "revenue", "expr": "amount * 2"},
+                    {"name": "rows", "expr": "1"},
+                ],
+            ),
+            metrics={
+                **resource("metric.shop.income", type_params={"measure": {"name": "revenue"}}),
+                **resource("metric.shop.visits", type_params={"measure": {"name": "rows"}}),
+                **resource(
+                    "metric.shop.ratio",
+                    type_params={"numerator": {"name": "income"}, "denominator": "visits"},
+                ),
+            },
+            saved_queries=resource(
+                "saved_query.shop.q",
+                query_params={
+                    "metrics": ["income"],
+                    "group_by": ["TimeDimension('order__day', 'week')"],
+                },
+            ),
+        )
+    )
+    assert edges_of(lineage.nodes["semantic_model.shop.orders"]) == {
+        "fct.amount -> revenue AGGREGATION",
+        "fct.day -> day IDENTITY",
+    }
+    states = states_of(lineage.nodes["semantic_model.shop.orders"])
+    assert states["gone"] == "unknown(unresolved_column)" and states["rows"] == "known"
+    assert edges_of(lineage.nodes["metric.shop.visits"]) == {"orders.rows -> visits TRANSFORMATION"}
+    assert edges_of(lineage.nodes["metric.shop.ratio"]) == {
+        "income.income -> ratio TRANSFORMATION",
+        "visits.visits -> ratio TRANSFORMATION",
+    }
+    assert edges_of(lineage.nodes["saved_query.shop.q"]) == {
+        "income.income -> income IDENTITY",
+        "orders.day -> day IDENTITY",
+    }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import csv
+import gzip
 import io
 import json
 import re
@@ -14,6 +16,7 @@ import pytest
 
 from lineage_post.cli import run as run_cli
 from lineage_post.lineage import Lineage
+from lineage_post.publish.explorer import why_not_built
 from lineage_post.publish.exports import COLUMNS, FORMS, write_parquet
 
 from .lineages import lineage_of
@@ -110,3 +113,15 @@ def test_a_viewer_exports_what_a_viewer_sees(
         assert run_cli(["export", form, *flags]) == 0
         out = capsys.readouterr().out
         assert "restricted" in out and "orders" not in out and "amount" not in out, form
+    folder = tmp_path / "page"
+    assert run_cli(["export", "explorer", *flags]) == 2, "it is a folder, which is to be named"
+    if why_not_built() is not None:
+        pytest.skip("the page is not built: run make explorer")
+    assert run_cli(["export", "explorer", "-o", str(folder), *flags]) == 0
+    told = "".join(
+        gzip.decompress(base64.b64decode(path.read_text("utf-8").split('"')[3])).decode()
+        for path in sorted((folder / "data").iterdir())
+    )
+    assert "restricted" in told and "orders" not in told and "amount" not in told
+    assert run_cli(["export", "explorer", "-o", str(tmp_path), *flags]) == 2
+    assert "something else" in capsys.readouterr().err

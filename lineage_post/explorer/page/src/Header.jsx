@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { KINDS } from "./graph.js";
 import { visible } from "./text.js";
 
-const LIMIT = 60;
+const LIMIT = 40;
 
 export function Header({ graph, search, onPick, onHome, onStatement, page }) {
   return (

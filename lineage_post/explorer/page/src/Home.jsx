@@ -12,6 +12,7 @@ export function Home({ graph, onPick, missing }) {
       {missing && <p class="notice" role="status">This project has no <bdi class="code">{visible(missing)}</bdi>.</p>}
       <h1>Where does a column come from, and what depends on it?</h1>
       <p class="lead">Search a model or a column, or begin with one of these. Keys: <kbd>/</kbd> search, <kbd>f</kbd> focus a column, arrows walk along the lineage.</p>
+      {!facts.nodes && <p class="notice" role="status">There is nothing to show yet: this project has no models, seeds or sources. Build it with dbt, then run lineage-post build.</p>}
       <dl class="figures">
         <div><dt>relations</dt><dd>{facts.nodes.toLocaleString("en")}</dd></div>
         <div><dt>columns</dt><dd>{graph.columnCount.toLocaleString("en")}</dd></div>
