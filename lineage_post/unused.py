@@ -12,16 +12,11 @@ from dataclasses import dataclass
 
 from lineage_post.artifacts import Node
 from lineage_post.consumers import Uses
+from lineage_post.consumers.naming import TABLES, dbts_own, is_shown
 from lineage_post.graph import Column
 from lineage_post.impact.possible import opaque
 from lineage_post.lineage import Lineage
 from lineage_post.vocabulary import Reason
-
-BUILT = frozenset({"model", "snapshot", "seed", "source"})
-#: What dbt itself needs of a snapshot.
-SNAPSHOT_COLUMNS = frozenset(
-    {"dbt_scd_id", "dbt_updated_at", "dbt_valid_from", "dbt_valid_to", "dbt_is_deleted"}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +63,7 @@ def unused_columns(lineage: Lineage) -> Unused:
     found = []
     for unique_id, node in _nodes(lineage):
         for name in lineage.graph.columns(unique_id):
-            if (unique_id, name) not in used and not _is_dbts(node, name):
+            if (unique_id, name) not in used and name.casefold() not in dbts_own(node):
                 found.append(_unused(lineage, unique_id, name))
     return Unused(tuple(found), tuple(unsure[node] for node in sorted(unsure)))
 
@@ -78,7 +73,7 @@ def _nodes(lineage: Lineage) -> list[tuple[str, Node]]:
     return [
         (key, node)
         for key, node in nodes
-        if node is not None and node.resource_type in BUILT and lineage.is_published(key)
+        if node is not None and node.resource_type in TABLES and lineage.is_published(key)
     ]
 
 
@@ -127,7 +122,7 @@ def _roots(lineage: Lineage, unsure: Mapping[str, Unsure]) -> set[Column]:
         names = lineage.graph.columns(unique_id)
         if unique_id in unsure or _is_output(lineage, node):
             roots.update((unique_id, name) for name in names)
-        roots.update((unique_id, c.name) for c in node.columns if _is_marked(c.meta))
+        roots.update((unique_id, c.name) for c in node.columns if is_shown(c.meta))
         for test in uses.singular_tests(unique_id):
             text = (test.compiled_code or "").casefold()
             roots.update((unique_id, name) for name in names if name.casefold() in text)
@@ -145,11 +140,6 @@ def _is_output(lineage: Lineage, node: Node) -> bool:
     return node.access == "public" or all(r.startswith("exposure.") for r in readers)
 
 
-def _is_marked(meta: Mapping[str, object]) -> bool:
-    lineage = meta.get("lineage")
-    return isinstance(lineage, Mapping) and bool(lineage.get("expose"))
-
-
 def _upstream(lineage: Lineage, roots: set[Column]) -> set[Column]:
     found = set(roots)
     waiting = list(roots)
@@ -160,9 +150,3 @@ def _upstream(lineage: Lineage, roots: set[Column]) -> set[Column]:
                 found.add(source)
                 waiting.append(source)
     return found
-
-
-def _is_dbts(node: Node, name: str) -> bool:
-    own = node.config.get("snapshot_meta_column_names")
-    names = {*SNAPSHOT_COLUMNS, *(own.values() if isinstance(own, Mapping) else ())}
-    return node.resource_type == "snapshot" and name.casefold() in {n.casefold() for n in names}

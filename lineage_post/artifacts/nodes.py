@@ -159,8 +159,11 @@ def _setting(config: Any, key: str) -> Any:
 
 
 def _config(config: Any) -> dict[str, Any]:
-    found = {key: _plain(_setting(config, key)) for key in CONFIG_KEYS}
-    if isinstance(found["location"], str):
+    if isinstance(config, dict):
+        found = {key: _plain(config[key]) for key in CONFIG_KEYS if key in config}
+    else:
+        found = {key: _plain(_setting(config, key)) for key in CONFIG_KEYS}
+    if isinstance(found.get("location"), str):
         found["location"] = without_credentials(found["location"])
     return {k: value for k, value in found.items() if value is not None and value not in ({}, [])}
 

@@ -8,6 +8,7 @@ import click
 
 from lineage_post.cli import console, wording
 from lineage_post.cli.loading import Request, artifact_options, load
+from lineage_post.cli.picking import selection_options, spots_of
 from lineage_post.cli.places import Places, place_options
 from lineage_post.graph import Cycle, CycleKind
 from lineage_post.lineage import Lineage
@@ -15,10 +16,17 @@ from lineage_post.publish import json
 
 
 @click.command("cycles")
+@selection_options("Cycles")
 @artifact_options
 @click.option("--output", type=click.Choice(["text", "json"]), default="text")
 @place_options
-def command(places: Places, request: Request, output: str) -> int:
+def command(
+    places: Places,
+    request: Request,
+    selected: tuple[str, ...],
+    excluded: tuple[str, ...],
+    output: str,
+) -> int:
     """List the cycles between columns.
 
     A feedback crosses a table that is built at another time, such as {{ this }}; what crosses none
@@ -26,7 +34,9 @@ def command(places: Places, request: Request, output: str) -> int:
     """
     loaded = load(places, request)
     lineage = loaded.lineage
-    found = [c for c in lineage.graph.cycles if _is_published(c, lineage)]
+    picks = spots_of([lineage], selected, excluded)
+    cycles = (c for c in lineage.graph.cycles if any(map(picks, c.columns)))
+    found = [c for c in cycles if _is_published(c, lineage)]
     if output == "json":
         metadata = json.metadata_of(lineage.project, loaded.options)
         console.say_json({"metadata": metadata, "cycles": [_to_dict(cycle) for cycle in found]})

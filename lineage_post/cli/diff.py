@@ -20,6 +20,7 @@ from lineage_post.cache import Cache
 from lineage_post.cli import console
 from lineage_post.cli.impact import KINDS, reader
 from lineage_post.cli.loading import Loaded, Request, artifact_options, load
+from lineage_post.cli.picking import selection_options, spots_of
 from lineage_post.cli.places import Places, place_options
 from lineage_post.diff import LEVELS, Diff, Level, NodeChange, diff_of
 from lineage_post.diff.document import diff_to_dict, selection_of
@@ -43,6 +44,7 @@ STYLES = {"breaking": "error", "unknown": "warning", "changed": "partial", "comp
     help="Exit with 1 if there is a change of this level, or a worse one.",
 )
 @click.option("--select-impacted", is_flag=True, help="Print a dbt selection of what to build.")
+@selection_options("Changes")
 @artifact_options
 @click.option("--output", type=click.Choice(["text", "json", "github"]), default="text")
 @place_options
@@ -52,6 +54,8 @@ def command(
     state: str,
     fail_on: str | None,
     select_impacted: bool,
+    selected: tuple[str, ...],
+    excluded: tuple[str, ...],
     output: str,
 ) -> int:
     """Compare with the artifacts of another state, such as those of production.
@@ -62,7 +66,8 @@ def command(
     loaded = load(places, request)
     before, after, typed = _sides(places.project_dir / Path(state).expanduser(), loaded, request)
     lineages = (before, after)
-    diff = diff_of(before, after, read=reader(places, after.project.name), typed=typed)
+    picks = spots_of([after, before], selected, excluded)
+    diff = diff_of(before, after, read=reader(places, after.project.name), typed=typed, picks=picks)
     selection = selection_of(diff, loaded.lineage.project)
     if select_impacted:
         console.say_plain(" ".join(selection))

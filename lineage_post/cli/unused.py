@@ -10,22 +10,35 @@ from rich.table import Table
 
 from lineage_post.cli import console, wording
 from lineage_post.cli.loading import Loaded, Request, artifact_options, load
+from lineage_post.cli.picking import selection_options, spots_of
 from lineage_post.cli.places import Places, place_options
 from lineage_post.publish import json
 from lineage_post.unused import Unused, unused_columns
 
 
 @click.command("unused")
+@selection_options("Columns")
 @artifact_options
 @click.option("--output", type=click.Choice(["text", "json"]), default="text")
 @place_options
-def command(places: Places, request: Request, output: str) -> None:
+def command(
+    places: Places,
+    request: Request,
+    selected: tuple[str, ...],
+    excluded: tuple[str, ...],
+    output: str,
+) -> None:
     """List the columns that no value, row, consumer or setting depends on.
 
     Only what is sure is listed. What no model reads counts as an output, whose readers are outside.
     """
     loaded = load(places, request)
-    found = unused_columns(loaded.lineage)
+    picks = spots_of([loaded.lineage], selected, excluded)
+    every = unused_columns(loaded.lineage)
+    found = Unused(
+        tuple(c for c in every.columns if picks((c.node, c.column))),
+        tuple(u for u in every.unsure if picks((u.node, None))),
+    )
     if output == "json":
         console.say_json(_document(loaded, found))
     else:

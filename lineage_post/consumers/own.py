@@ -47,11 +47,11 @@ def own_uses(node: Node) -> Iterator[Use]:
             ("columns", column.name),
             is_text=not is_enforced,
         )
-    for key in SETTINGS:
-        for name in _once(words(_names(key, node.config.get(key)))):
+    for key in (key for key in SETTINGS if key in node.config):
+        for name in _once(words(_names(key, node.config[key]))):
             yield Use(node.unique_id, "config", node.unique_id, name, key, ("config", key))
     freshness = node.details.get("freshness") or {}
-    for key in FRESHNESS:
+    for key in FRESHNESS if freshness else ():
         for name in _once(words(freshness.get(key) or "")):
             role = key if key.startswith("loaded") else f"freshness {key}"
             yield Use(node.unique_id, "freshness", node.unique_id, name, role, (key,))

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-_WORD = re.compile(r"[A-Za-z_][\w$]*")
+_WORD = re.compile(r"[^\W\d][\w$]*")
+_QUOTED = re.compile(r"\"([^\"]+)\"|`([^`]+)`|\[([^\]]+)\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +30,14 @@ class Use:
 
 
 def words(value: object) -> Iterable[str]:
-    """The names in a setting: a name, a list of them, a mapping's values, an SQL expression."""
+    """The names in a setting: a name, a list of them, a mapping's values, an SQL expression. A
+    name in quotes, or one with a space in it, is given whole, and its words too."""
     if isinstance(value, str):
-        yield from _WORD.findall(value)
+        found = _WORD.findall(value)
+        if [value] != found:
+            yield value.strip('"`[] ')
+            yield from ("".join(parts) for parts in _QUOTED.findall(value))
+        yield from found
     elif isinstance(value, dict):
         for item in value.values():
             yield from words(item)

@@ -22,19 +22,14 @@ class Uses:
 
     def __init__(self, lineage: Lineage) -> None:
         self._lineage = lineage
-        self._found: dict[Column, dict[Use, None]] = {}
+        self._named: dict[str, list[Use]] = {}
+        self._found: dict[str, dict[str, list[Use]]] = {}
         self._tests: dict[str, list[Node]] = {}
-        names: dict[str, dict[str, str]] = {}
         for use in self._all():
-            if use.node not in names:
-                columns = lineage.graph.columns(use.node) if use.node in lineage.nodes else ()
-                names[use.node] = {name.casefold(): name for name in columns}
-            column = names[use.node].get(use.column.casefold())
-            if column is not None:
-                self._found.setdefault((use.node, column), {})[use] = None
+            self._named.setdefault(use.node, []).append(use)
 
     def of(self, node: str, column: str) -> list[Use]:
-        return sorted(self._found.get((node, column), ()), key=_order)
+        return self._of_node(node).get(column, [])
 
     def singular_tests(self, node: str) -> list[Node]:
         """Data tests that read the node and whose SQL alone says what of it."""
@@ -42,7 +37,25 @@ class Uses:
 
     def columns(self) -> Iterable[Column]:
         """The columns whose names are stored anywhere but in a mere description."""
-        return [c for c, uses in self._found.items() if any(not use.is_text for use in uses)]
+        return [
+            (node, column)
+            for node in self._named
+            for column, uses in self._of_node(node).items()
+            if any(not use.is_text for use in uses)
+        ]
+
+    def _of_node(self, node: str) -> dict[str, list[Use]]:
+        """The uses of each column of a node, found when they are first asked for."""
+        if node not in self._found:
+            columns = self._lineage.graph.columns(node) if node in self._lineage.nodes else ()
+            names = {name.casefold(): name for name in columns}
+            found: dict[str, dict[Use, None]] = {}
+            for use in self._named.get(node, ()):
+                column = names.get(use.column.casefold())
+                if column is not None:
+                    found.setdefault(column, {})[use] = None
+            self._found[node] = {c: sorted(uses, key=_order) for c, uses in found.items()}
+        return self._found[node]
 
     def stored(self) -> Iterable[Use]:
         """Every word that may be a column, whether or not the node has it (any more)."""

@@ -70,6 +70,8 @@ class Comparison:
         is_same_code = self.before.sql(unique_id) == self.after.sql(unique_id)
         has_sql = unique_id in self.before.tasks and unique_id in self.after.tasks
         if is_same_code and not (has_sql and self._has_renamed_parent(unique_id)):
+            if self._is_same_lineage(unique_id):
+                return
             # What it computes is the same; a star may hand on other columns than before.
             yield from self._names(unique_id, None, None)
             return
@@ -81,6 +83,11 @@ class Comparison:
         yield from self._names(unique_id, old, new)
         if old is not None and new is not None:
             yield from self._clauses(unique_id, old, new)
+
+    def _is_same_lineage(self, unique_id: str) -> bool:
+        """Whether both sides have the same columns, types and edges: then no name differs."""
+        one, other = (side.lineage.nodes[unique_id] for side in (self.before, self.after))
+        return one.fingerprint == other.fingerprint
 
     def _has_renamed_parent(self, unique_id: str) -> bool:
         parents = {node for node, _ in self.renamed}

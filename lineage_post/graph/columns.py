@@ -54,59 +54,95 @@ class Step:
 
 
 class ColumnGraph:
-    """The edges of all nodes in both directions, gathered once: ``ColumnGraph(lineage)``."""
+    """The edges of all nodes in both directions: ``ColumnGraph(lineage)``.
+
+    What reads what is gathered at once; the columns and edges of a node when they are first asked
+    for, since an answer is mostly about a small part of a project.
+    """
 
     def __init__(self, lineage: HasNodes) -> None:
         self._project = lineage.project
-        self._into: dict[Column, list[Edge]] = {}
-        self._out_of: dict[Column, list[Edge]] = {}
+        self._nodes = lineage.nodes
         self._columns: dict[str, dict[str, None]] = {}
+        self._into: dict[str, dict[str | None, list[Edge]]] = {}
+        self._out_of: dict[str, dict[str | None, list[Edge]]] = {}
+        self._by_source: dict[str, dict[str, list[Edge]]] = {}
         self._readers: dict[str, list[str]] = {}
-        self._parents: dict[str, list[str]] = {}
+        self._parents: dict[str, tuple[str, ...]] = {}
         for unique_id, node in lineage.nodes.items():
-            names = (c.name for c in node.columns if c.is_column and c.name)
-            self._columns[unique_id] = dict.fromkeys(names)
-        for unique_id, node in lineage.nodes.items():
-            self._add(unique_id, node)
-
-    def _add(self, unique_id: str, node: NodeLineage) -> None:
-        for edge in node.edges:
-            self._into.setdefault((unique_id, edge.to_column), []).append(edge)
-            self._out_of.setdefault((edge.from_node, edge.from_column), []).append(edge)
-            self._columns.setdefault(edge.from_node, {}).setdefault(edge.from_column)
-        for parent in dict.fromkeys((*node.inputs, *(edge.from_node for edge in node.edges))):
-            self._readers.setdefault(parent, []).append(unique_id)
-            self._parents.setdefault(unique_id, []).append(parent)
+            parents = dict.fromkeys(node.inputs)
+            if isinstance(node.edges, tuple):
+                # What is stored lists all that its edges come from among its inputs.
+                parents.update(dict.fromkeys(edge.from_node for edge in node.edges))
+            self._parents[unique_id] = tuple(parents)
+            for parent in parents:
+                self._readers.setdefault(parent, []).append(unique_id)
 
     def nodes(self) -> Sequence[str]:
         """Every node that has or feeds a column."""
-        return list(self._columns)
+        return list(dict.fromkeys((*self._nodes, *self._readers)))
 
     def columns(self, node: str) -> Sequence[str]:
         """The columns of a node in order, then those only its readers speak of."""
-        return list(self._columns.get(node, ()))
+        return list(self._columns_of(node))
 
     def edges_into(self, node: str, column: str | None) -> Sequence[Edge]:
         """The edges of one column; with None the dataset-level edges of the node."""
-        return self._into.get((node, column), ())
+        found = self._into.get(node)
+        if found is None:
+            found = self._into[node] = {}
+            for edge in self._edges(node):
+                found.setdefault(edge.to_column, []).append(edge)
+        return found.get(column, ())
 
     def edges_out_of(self, node: str, column: str) -> Sequence[Edge]:
         """The edges that readers make from a column, dataset-level ones included."""
-        return self._out_of.get((node, column), ())
+        return self._read_of(node).get(column, ())
 
     def readers(self, node: str) -> Sequence[str]:
         """The nodes that read a node."""
         return self._readers.get(node, ())
+
+    def _edges(self, node: str) -> Sequence[Edge]:
+        traced = self._nodes.get(node)
+        return traced.edges if traced is not None else ()
+
+    def _read_of(self, node: str) -> Mapping[str | None, Sequence[Edge]]:
+        """The edges out of a node by the column that they come from."""
+        found = self._out_of.get(node)
+        if found is None:
+            found = self._out_of[node] = {}
+            for reader in self._readers.get(node, ()):
+                for edge in self._sources_of(reader).get(node, ()):
+                    found.setdefault(edge.from_column, []).append(edge)
+        return found
+
+    def _sources_of(self, reader: str) -> Mapping[str, Sequence[Edge]]:
+        found = self._by_source.get(reader)
+        if found is None:
+            found = self._by_source[reader] = {}
+            for edge in self._edges(reader):
+                found.setdefault(edge.from_node, []).append(edge)
+        return found
+
+    def _columns_of(self, node: str) -> Mapping[str, None]:
+        found = self._columns.get(node)
+        if found is None:
+            traced = self._nodes.get(node)
+            own = (c.name for c in traced.columns if c.is_column and c.name) if traced else ()
+            found = self._columns[node] = dict.fromkeys(own)
+            found.update(dict.fromkeys(name for name in self._read_of(node) if name is not None))
+        return found
 
     def find(self, node: str, column: str) -> Column:
         """The column of this name, exact, else the only one but for case.
 
         Raises SelectionError with near names where there is none.
         """
-        if node not in self._columns:
-            near = get_close_matches(node, list(self._columns), n=3)
+        if node not in self._nodes and node not in self._readers:
+            near = get_close_matches(node, self.nodes(), n=3)
             raise SelectionError(f"there is no node {node!r}", hint=_near(near))
-        names = self._columns[node]
+        names = self._columns_of(node)
         if column in names:
             return node, column
         folded = [name for name in names if name.casefold() == column.casefold()]
@@ -188,7 +224,7 @@ class ColumnGraph:
     def arcs_up(self, column: Column, indirect: bool) -> Iterator[Arc]:
         """One step against the flow: (column, edges, how many nodes away)."""
         node, name = column
-        yield from _grouped(self._into.get(column, ()), _source_of, indirect)
+        yield from _grouped(self.edges_into(node, name), _source_of, indirect)
         if not indirect:
             return
         if name is not None:
@@ -201,9 +237,9 @@ class ColumnGraph:
         """One step with the flow: (column, edges, how many nodes away)."""
         node, name = column
         if name is not None:
-            yield from _grouped(self._out_of.get(column, ()), _target_of, indirect)
+            yield from _grouped(self.edges_out_of(node, name), _target_of, indirect)
         elif indirect:
-            for other in self._columns.get(node, ()):
+            for other in self._columns_of(node):
                 yield (node, other), (), 0
             for reader in self._readers.get(node, ()):
                 yield (reader, None), (), 1

@@ -10,7 +10,9 @@ from difflib import get_close_matches
 from lineage_post.errors import SelectionError
 from lineage_post.lineage import Lineage
 
-_PLUSES = re.compile(r"(?:(?P<up>\d*)\+)?(?P<name>.+?)(?:\+(?P<down>\d*))?")
+_PLUSES = re.compile(
+    r"(?:(?P<up>\d*)\+)?(?:(?:fqn|source|exposure):)?(?P<name>.+?)(?:\+(?P<down>\d*))?"
+)
 #: Without a plus: what is next to it.
 NEXT = 1
 
