@@ -1,5 +1,8 @@
 {#-
-    Current edges. Two loads that met may have written a fingerprint's rows twice; an edge is one
+    Current edges. Of an incremental model they are those of its last build and those of the build
+    that made the whole table; `build_mode` is of those that one of the two alone has.
+
+    Two loads that met may have written a fingerprint's rows twice; an edge is one
     edge. What several producers assert is one edge too, if it leads from the same column to the
     same column: with the details that this tool gives it, or else the first producer by name, and
     the names of all that vouch for it. Of a value they need not agree how it is computed.
@@ -10,11 +13,11 @@
 
 {% macro default__current_edges(as_of, as_recorded) %}
     {%- set now = lineage_post.moment(as_of, 'as_of') or lineage_post.utc_now() -%}
-    with current_refreshes as (
-        {{ lineage_post.current_refreshes(as_of, as_recorded) }}
+    with counted as (
+        {{ lineage_post.edge_refreshes(as_of, as_recorded) }}
     ),
 
-    claims as (
+    asserted as (
         select distinct
             edges.from_node,
             edges.from_column,
@@ -29,15 +32,43 @@
             edges.ops,
             coalesce(edges.to_column, '') as target,
             case when edges.type = 'DIRECT' then edges.type else edges.subtype end as kind,
-            current_refreshes.producer,
-            {{ lineage_post.producer_rank('current_refreshes.producer') }} as producer_rank,
-            current_refreshes.operation,
-            current_refreshes.refreshed_at,
-            {{ lineage_post.is_stale(
-                'current_refreshes.producer', 'current_refreshes.refreshed_at', now
-            ) }} as is_stale
+            counted.producer,
+            {{ lineage_post.producer_rank('counted.producer') }} as producer_rank,
+            counted.operation,
+            counted.refreshed_at,
+            counted.build_mode,
+            counted.is_whole,
+            counted.has_whole,
+            {{ lineage_post.is_stale('counted.producer', 'counted.refreshed_at', now) }} as is_stale
         from {{ lineage_post.all_rows(ref('lineage_post', 'lineage_edges')) }} as edges
-        inner join current_refreshes on edges.fingerprint = current_refreshes.fingerprint
+        inner join counted on edges.fingerprint = counted.fingerprint
+        -- Of a column that is there no more no row is left.
+        left join {{ lineage_post.all_rows(ref('lineage_post', 'lineage_columns')) }} as columns
+            on
+                counted.is_whole = 1
+                and counted.columns_of = columns.fingerprint
+                and edges.to_column = columns.column_name
+        where counted.is_whole = 0 or edges.to_column is null or columns.column_name is not null
+    ),
+
+    by_mode as (
+        select
+            *,
+            min(is_whole) over (
+                partition by producer, from_node, from_column, to_node, target, kind
+            ) as first_mode,
+            max(is_whole) over (
+                partition by producer, from_node, from_column, to_node, target, kind
+            ) as last_mode
+        from asserted
+    ),
+
+    claims as (
+        select
+            *,
+            case when has_whole = 1 and first_mode = last_mode then build_mode end as only_mode
+        from by_mode
+        where is_whole = first_mode
     ),
 
     vouched as (
@@ -72,7 +103,8 @@
         vouched.refreshed_at,
         vouched.vouched_by,
         claims.operation,
-        vouched.is_stale = 1 as stale
+        vouched.is_stale = 1 as stale,
+        claims.only_mode as build_mode
     from claims
     inner join vouched
         on

@@ -35,6 +35,74 @@
     where age = 1
 {% endmacro %}
 
+{#-
+    The refreshes whose edges count: the current ones, and of an incremental model the last build of
+    the whole table before it, of which rows stand there still; `is_whole` tells it, `has_whole` that
+    there is one, and `columns_of` is the fingerprint that has the columns of now.
+-#}
+{% macro edge_refreshes(as_of=none, as_recorded=none) %}
+    {{ return(adapter.dispatch('edge_refreshes', 'lineage_post')(as_of, as_recorded)) }}
+{% endmacro %}
+
+{% macro default__edge_refreshes(as_of, as_recorded) %}
+    with standing as (
+        {{ lineage_post.standing_refreshes(as_of, as_recorded) }}
+    ),
+
+    whole_builds as (
+        select
+            *,
+            row_number() over (partition by node, producer order by age) as whole_age
+        from standing
+        where build_mode in ('first', 'full_refresh') and fingerprint is not null
+    ),
+
+    whole as (
+        select
+            whole_builds.node,
+            whole_builds.producer,
+            whole_builds.fingerprint,
+            whole_builds.operation,
+            last.refreshed_at,
+            whole_builds.build_mode,
+            last.fingerprint as columns_of
+        from whole_builds
+        inner join standing as last
+            on whole_builds.node = last.node and whole_builds.producer = last.producer
+        where
+            whole_builds.whole_age = 1
+            and last.age = 1
+            and last.build_mode = 'incremental'
+            and last.fingerprint <> whole_builds.fingerprint
+    )
+
+    select
+        standing.node,
+        standing.producer,
+        standing.fingerprint,
+        standing.operation,
+        standing.refreshed_at,
+        standing.build_mode,
+        standing.fingerprint as columns_of,
+        0 as is_whole,
+        case when whole.node is null then 0 else 1 end as has_whole
+    from standing
+    left join whole on standing.node = whole.node and standing.producer = whole.producer
+    where standing.age = 1
+    union all
+    select
+        node,
+        producer,
+        fingerprint,
+        operation,
+        refreshed_at,
+        build_mode,
+        columns_of,
+        1 as is_whole,
+        1 as has_whole
+    from whole
+{% endmacro %}
+
 {#- The last definition that was compiled and not run, of each node. -#}
 {% macro planned_definitions() %}
     select

@@ -12,6 +12,10 @@
         {{ lineage_post.current_refreshes(as_of, as_recorded) }}
     ),
 
+    counted as (
+        {{ lineage_post.edge_refreshes(as_of, as_recorded) }}
+    ),
+
     inputs as (
         {{ lineage_post.unnest_inputs('current_refreshes') }}
     ),
@@ -20,11 +24,11 @@
         select
             edges.from_node,
             edges.to_node,
-            current_refreshes.producer,
+            counted.producer,
             max(case when edges.to_column is not null then 1 else 0 end) as has_column_edge
         from {{ lineage_post.all_rows(ref('lineage_post', 'lineage_edges')) }} as edges
-        inner join current_refreshes on edges.fingerprint = current_refreshes.fingerprint
-        group by edges.from_node, edges.to_node, current_refreshes.producer
+        inner join counted on edges.fingerprint = counted.fingerprint
+        group by edges.from_node, edges.to_node, counted.producer
     ),
 
     claims as (

@@ -1,0 +1,195 @@
+{#-
+    Columns that depend on themselves, by whatever kind of edge: a row for each column of a cycle,
+    with a null column for the rows of a node. `cycle` is the same for all columns of one cycle.
+
+    First the tables that are on a cycle, of which there are few; then the columns of these alone.
+    Rows that only decide each other are left out where columns of the same nodes form a cycle.
+-#}
+{% macro cycles() %}
+    {{ return(adapter.dispatch('cycles', 'lineage_post')()) }}
+{% endmacro %}
+
+{#- Without recursion, which not every warehouse has: cycles over at most so many tables. -#}
+{% macro default__cycles() %}
+    {{ return(lineage_post.cycles_by(steps=8)) }}
+{% endmacro %}
+
+{% macro duckdb__cycles() %}
+    {{ return(lineage_post.cycles_by(steps=none)) }}
+{% endmacro %}
+
+{% macro postgres__cycles() %}
+    {{ return(lineage_post.cycles_by(steps=none)) }}
+{% endmacro %}
+
+{#- In Redshift no recursion may be distinct. -#}
+{% macro redshift__cycles() %}
+    {{ return(lineage_post.default__cycles()) }}
+{% endmacro %}
+
+{% macro cycles_by(steps) %}
+    with {{ 'recursive' if steps is none }} current_refreshes as (
+        {{ lineage_post.current_refreshes() }}
+    ),
+
+    current_edges as (
+        {{ lineage_post.current_edges() }}
+    ),
+
+    edges as (
+        select distinct from_node, from_column, to_node, coalesce(to_column, '') as to_column
+        from current_edges
+    ),
+
+    inputs as (
+        {{ lineage_post.unnest_inputs('current_refreshes') }}
+    ),
+
+    pairs as (
+        select distinct from_node, to_node
+        from (
+            select from_node, to_node from edges
+            union all
+            select input_node as from_node, node as to_node from inputs
+        ) as every_pair
+    ),
+
+    -- What nothing leads to, or what leads nowhere, is on no cycle.
+    inner_pairs as (
+        select from_node, to_node
+        from pairs
+        where
+            from_node <> to_node
+            and from_node in (select to_node from pairs where from_node <> to_node)
+            and to_node in (select from_node from pairs where from_node <> to_node)
+    ),
+
+    {{ lineage_post.closure(
+        'node_reach', 'inner_pairs', ['from_node'], ['to_node'], steps
+    ) }},
+
+    -- Of each node on a cycle all the nodes it shares one with, itself among them.
+    shared as (
+        select distinct node, other
+        from (
+            select one.from_node as node, one.to_node as other
+            from node_reach as one
+            inner join node_reach as back
+                on one.from_node = back.to_node and one.to_node = back.from_node
+            union all
+            select from_node as node, to_node as other from pairs where from_node = to_node
+        ) as every_pair
+    ),
+
+    arcs as (
+        select edges.from_node, edges.from_column, edges.to_node, edges.to_column
+        from edges
+        inner join shared on edges.from_node = shared.node and edges.to_node = shared.other
+        union all
+        -- The rows of a node decide the values of its columns, and the rows of its readers.
+        select edges.from_node, '', edges.from_node, edges.from_column
+        from edges
+        inner join shared on edges.from_node = shared.node and edges.to_node = shared.other
+        union all
+        select pairs.from_node, '', pairs.to_node, ''
+        from pairs
+        inner join shared on pairs.from_node = shared.node and pairs.to_node = shared.other
+    ),
+
+    {{ lineage_post.closure(
+        'column_reach', 'arcs', ['from_node', 'from_column'], ['to_node', 'to_column'], steps
+    ) }},
+
+    members as (
+        select
+            one.from_node as node,
+            one.from_column as column_name,
+            min({{ dbt.concat(['one.to_node', "'.'", 'one.to_column']) }}) as cycle
+        from column_reach as one
+        inner join column_reach as back
+            on
+                one.from_node = back.to_node
+                and one.from_column = back.to_column
+                and one.to_node = back.from_node
+                and one.to_column = back.from_column
+        group by one.from_node, one.from_column
+    ),
+
+    described as (
+        select
+            members.cycle,
+            {{ lineage_post.joined('members.node') }} as nodes,
+            max(case when members.column_name <> '' then 1 else 0 end) as has_columns,
+            max(
+                case
+                    when nodes.resource_type = 'seed' then 1
+                    when nodes.materialization in (
+                        'table', 'incremental', 'snapshot', 'seed', 'materialized_view', 'dynamic_table'
+                    ) then 1
+                    else 0
+                end
+            ) as is_stored
+        from members
+        left join current_refreshes on members.node = current_refreshes.node
+        left join {{ lineage_post.all_rows(ref('lineage_post', 'lineage_nodes')) }} as nodes
+            on
+                current_refreshes.node = nodes.node
+                and current_refreshes.definition_version = nodes.definition_version
+        group by members.cycle
+    )
+
+    select distinct
+        members.cycle,
+        case when described.is_stored = 1 then 'feedback' else 'error' end as kind,
+        members.node,
+        nullif(members.column_name, '') as column_name
+    from members
+    inner join described on members.cycle = described.cycle
+    where
+        described.has_columns = 1
+        or described.nodes not in (select nodes from described where has_columns = 1)
+{% endmacro %}
+
+{#-
+    CTEs that end in one of the name: all pairs (start, end) of which one leads to the other over
+    pairs of the relation. With `steps` over at most so many; with none by recursion.
+-#}
+{% macro closure(name, relation, start, end, steps) %}
+    {%- set all_ends = start + end -%}
+    {%- set next_pair -%}
+        select distinct
+            {% for column in start %}before.{{ column }}, {% endfor %}
+            {% for column in end %}after.{{ column }}{{ ', ' if not loop.last }}{% endfor %}
+    {%- endset -%}
+    {%- set meet -%}
+        {% for column in end %}before.{{ column }} = after.{{ start[loop.index0] }}{{ ' and ' if not loop.last }}{% endfor %}
+    {%- endset -%}
+    {%- if steps is none %}
+    {{ name }} as (
+        select {{ all_ends | join(', ') }} from {{ relation }}
+        union
+        {{ next_pair }}
+        from {{ name }} as before
+        inner join {{ relation }} as after on {{ meet }}
+    )
+    {%- else %}
+    {{ name }}_1 as (
+        select distinct {{ all_ends | join(', ') }} from {{ relation }}
+    ),
+    {%- for number in range(2, steps + 1) %}
+
+    {{ name }}_{{ number }} as (
+        {{ next_pair }}
+        from {{ name }}_{{ number - 1 }} as before
+        inner join {{ relation }} as after on {{ meet }}
+    ),
+    {%- endfor %}
+
+    {{ name }} as (
+        {%- for number in range(1, steps + 1) %}
+        select {{ all_ends | join(', ') }} from {{ name }}_{{ number }}
+        {{- ' union all' if not loop.last }}
+        {%- endfor %}
+    )
+    {%- endif %}
+{% endmacro %}

@@ -1,0 +1,6 @@
+{{ config(materialized='view') }}
+with final as (
+    {{ lineage_post.cycles() }}
+)
+
+select * from final

@@ -1,0 +1,6 @@
+{{ config(materialized='view') }}
+with final as (
+    {{ lineage_post.unused_columns() }}
+)
+
+select * from final
