@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from lineage_post.artifacts import read_manifest
-from lineage_post.impact import Analysis, Change, ChangeKind
+from lineage_post.diff import DiffKind, diff_of
+from lineage_post.impact import Analysis, Change, ChangeKind, Impact
 from lineage_post.lineage import Lineage, trace_project
 from lineage_post.options import Options
 
@@ -39,15 +41,27 @@ def test_the_manifest_is_of_this_version(version: str, lineage: Lineage) -> None
 
 
 def test_columns_flow_through_an_ephemeral_model(lineage: Lineage) -> None:
-    assert edges_of(lineage.nodes["model.shop.fct_orders"]) >= {
+    assert edges_of(lineage.nodes["model.shop.fct_orders"]) == {
         "big_orders.customer_id -> customer_id IDENTITY",
         "big_orders.order_total -> revenue AGGREGATION",
         "customers.name -> name IDENTITY",
         "big_orders.customer_id -> * JOIN",
+        "customers.customer_id -> * JOIN",
+        "big_orders.customer_id -> * GROUP_BY",
         "customers.name -> * GROUP_BY",
     }
     steps = lineage.upstream("model.shop.fct_orders", "revenue")
-    assert ("seed.shop.raw_orders", "amount") in {(s.node, s.column) for s in steps}
+    assert [(s.node, s.column) for s in steps] == [
+        ("model.shop.big_orders", "order_total"),
+        ("model.shop.stg_orders", "order_total"),
+        ("seed.shop.raw_orders", "amount"),
+    ]
+
+
+def test_what_dbt_did_not_compile_is_all_that_is_not_known(version: str, lineage: Lineage) -> None:
+    """dbt 2 compiles an incremental model only with its warehouse at hand."""
+    unknown = {key: str(n.reason) for key, n in lineage.nodes.items() if n.reason is not None}
+    assert unknown == ({"model.shop.order_log": "not_compiled"} if version == "2_0" else {})
 
 
 def test_versions_contracts_owners_and_meta_are_read(lineage: Lineage) -> None:
@@ -72,15 +86,70 @@ def test_the_exposure_names_its_columns(lineage: Lineage) -> None:
 
 
 def test_a_check_snapshot_has_its_meta_columns(lineage: Lineage) -> None:
-    found = lineage.nodes["snapshot.shop.over_time"]
-    assert {"dbt_scd_id", "dbt_valid_from", "dbt_valid_to"} <= {c.name for c in found.columns}
-    assert "raw_orders" not in str(found.inputs)
+    snapshot = lineage.nodes["snapshot.shop.over_time"]
+    assert snapshot.inputs == ("model.shop.stg_orders",)
+    meta = {e for e in edges_of(snapshot) if "-> dbt_" in e}
+    assert meta == {
+        "stg_orders.order_id -> dbt_scd_id TRANSFORMATION",
+        "stg_orders.status -> dbt_scd_id CONDITIONAL",
+        "stg_orders.status -> dbt_updated_at CONDITIONAL",
+        "stg_orders.status -> dbt_valid_from CONDITIONAL",
+        "stg_orders.status -> dbt_valid_to CONDITIONAL",
+    }
+    assert "stg_orders.order_id -> * JOIN" in edges_of(snapshot)
 
 
-def test_a_rename_finds_sql_tests_and_contract(lineage: Lineage) -> None:
-    change = Change(ChangeKind.RENAME, "model.shop.fct_orders", "customer_id", "id")
-    kinds = {d.kind for d in Analysis(lineage).impact(change).broken}
-    assert kinds == {"contract", "data_test"}
-    change = Change(ChangeKind.RENAME, "model.shop.stg_orders", "order_total", "total")
-    broken = {d.unique_id for d in Analysis(lineage).impact(change).broken}
-    assert {"model.shop.fct_orders", "model.shop.order_log"} & broken
+#: Name, column, role, how, and what it breaks on, of each that depends on a column.
+OF_A_CONTRACT = {
+    ("fct_orders", "customer_id", "contract", "by name in YAML", "rename remove retype"),
+    ("not_null_fct_orders_customer_id", None, "data test not_null", "by name in YAML",
+     "rename remove"),
+}  # fmt: skip
+OF_A_STAGED_COLUMN = {
+    ("big_orders", None, None, "filter", "rename remove"),
+    ("big_orders", "order_total", None, "value", "remove"),
+    ("over_time", "order_total", None, "value", "remove"),
+    ("fct_orders", "revenue", None, "value", "rename remove"),
+    ("fct_orders", "revenue", "contract", "by name in YAML", "remove retype"),
+    ("board", "revenue", None, "value", "remove"),
+}
+IN_THE_LOG = ("order_log", "order_total", None, "value", "rename remove")
+
+
+def test_a_rename_finds_sql_tests_and_contract(version: str, lineage: Lineage) -> None:
+    contract = Change(ChangeKind.RENAME, "model.shop.fct_orders", "customer_id", "id")
+    assert told(Analysis(lineage).impact(contract)) == OF_A_CONTRACT
+    staged = Change(ChangeKind.RENAME, "model.shop.stg_orders", "order_total", "total")
+    impact = Analysis(lineage).impact(staged)
+    if version == "2_0":
+        assert told(impact) == OF_A_STAGED_COLUMN
+        assert [p.unique_id for p in impact.possible] == ["model.shop.order_log"]
+    else:
+        assert told(impact) == OF_A_STAGED_COLUMN | {IN_THE_LOG}
+        assert impact.possible == ()
+    assert impact.passes == (
+        ("model.shop.big_orders", "order_total"),
+        ("snapshot.shop.over_time", "order_total"),
+    )
+
+
+def told(impact: Impact) -> set[tuple[str | None, ...]]:
+    return {
+        (d.name, d.column, d.role, " ".join(d.how), " ".join(d.breaks_on))
+        for d in impact.dependents
+    }
+
+
+def test_one_state_of_each_version_is_compared_with_another_of_the_same(lineage: Lineage) -> None:
+    assert diff_of(lineage, lineage).changes == ()
+    nodes = dict(lineage.project.nodes)
+    fct = nodes["model.shop.fct_orders"]
+    code = (fct.compiled_code or "").replace("sum(", "max(")
+    assert code != fct.compiled_code
+    nodes[fct.unique_id] = replace(fct, compiled_code=code)
+    options = Options(processes=1)
+    project = replace(lineage.project, nodes=nodes)
+    after = trace_project(project, options=options, seed_headers=SEED)
+    [change] = diff_of(lineage, after).changes
+    assert (change.kind, change.column) == (DiffKind.COLUMN_REDERIVED, "revenue")
+    assert "exposure.shop.board" in change.consumers
