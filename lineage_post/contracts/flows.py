@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from lineage_post.contracts.aggregates import is_aggregate_alone
 from lineage_post.contracts.contract import Contract, Require
 from lineage_post.contracts.finding import Finding, Proof, column_text, path_text
 from lineage_post.contracts.origins import Origins
@@ -23,13 +22,13 @@ from lineage_post.contracts.walks import (
     is_bare,
     is_exact,
     is_leaf,
+    is_not_aggregated,
     is_not_masked,
     unknown_reason,
     walk_up,
 )
 from lineage_post.graph import Column
 from lineage_post.lineage import Edge, Lineage
-from lineage_post.trace.dialects import dialect_of
 from lineage_post.vocabulary import Certainty, EdgeType
 
 
@@ -199,8 +198,7 @@ def _changes(q: Question, walked: Walked, column: Column) -> list[Finding]:
 
 def is_aggregated(q: Question) -> list[Finding]:
     """Each source, or where origins are named each of these, that reaches it unaggregated."""
-    dialect = q.lineage.options.dialect or dialect_of(q.lineage.project.adapter_type)
-    walked = q.walk(follow=lambda edge: not is_aggregate_alone(edge, dialect))
+    walked = q.walk(follow=is_not_aggregated)
     if q.contract.columns or q.contract.column_tags or q.contract.column_meta:
         return _reached(q, walked, lambda origin: f"{origin} reaches it without an aggregation")
     found = [

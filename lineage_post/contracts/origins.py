@@ -9,8 +9,9 @@ from fnmatch import fnmatchcase
 
 from lineage_post.artifacts import Project
 from lineage_post.contracts.contract import Contract
-from lineage_post.contracts.finding import said
+from lineage_post.contracts.finding import column_text, said
 from lineage_post.contracts.reference import Names, columns_of
+from lineage_post.contracts.walks import built_from, is_surely_gone
 from lineage_post.errors import SelectionError
 from lineage_post.governance.classification import Classification, classified
 from lineage_post.lineage import Lineage
@@ -45,21 +46,38 @@ def origins_of(contract: Contract, lineage: Lineage, names: Names) -> Origins:
             found.problems.append(said(error))
     for how, selectors in (("tag", contract.column_tags), ("meta", contract.column_meta)):
         for selector in selectors:
-            _carrying(found, lineage, how, selector)
+            _carrying(found, lineage, contract.unique_id, how, selector)
     return found
 
 
-def _carrying(found: Origins, lineage: Lineage, how: str, selector: str) -> None:
+def _carrying(found: Origins, lineage: Lineage, node: str, how: str, selector: str) -> None:
     asked = {"tags": [selector]} if how == "tag" else {"meta": [selector]}
-    columns = frozenset(classified(lineage, **asked))
-    found.groups[f"{how}:{selector}"] = columns
+    columns = {_held(lineage, column) for column in classified(lineage, **asked)}
+    found.groups[f"{how}:{selector}"] = frozenset(columns)
     found.labels.update(dict.fromkeys(columns, f"{how} {selector}"))
+    word = "tag" if how == "tag" else "meta key"
     if not columns and not _is_carried(lineage, how, selector):
         present = sorted(set(_tags(lineage.project) if how == "tag" else _keys(lineage.project)))
         near = get_close_matches(selector, present, n=3, cutoff=0.5)
         meant = f" Did you mean {', '.join(near)}?" if near else ""
-        word = "tag" if how == "tag" else "meta key"
         found.problems.append(f"no column of the project has the {word} {selector!r}.{meant}")
+    upstream = built_from(lineage, node)
+    for owner, name in sorted(columns):
+        if owner in upstream and is_surely_gone(lineage, (owner, name)):
+            near = get_close_matches(name, lineage.graph.columns(owner), n=3, cutoff=0.5)
+            meant = f" Did you mean {', '.join(near)}?" if near else ""
+            text = column_text(lineage, (owner, name))
+            found.problems.append(
+                f"the {word} {selector} is declared on {text}, a column that is not there.{meant}"
+            )
+
+
+def _held(lineage: Lineage, column: Column) -> Column:
+    """The column that holds what YAML speaks of: BigQuery's nested fields are listed by path."""
+    node, name = column
+    names = {known.casefold(): known for known in lineage.graph.columns(node)}
+    head = name.partition(".")[0].casefold()
+    return (node, names[head]) if name.casefold() not in names and head in names else column
 
 
 def _is_carried(lineage: Lineage, how: str, selector: str) -> bool:

@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 
 from lineage_post.artifacts import Node, Project
 from lineage_post.contracts.contract import unquoted
+from lineage_post.contracts.walks import is_surely_gone
 from lineage_post.errors import SelectionError
 from lineage_post.lineage import Lineage
 
@@ -22,7 +23,7 @@ READABLE = frozenset({"model", "snapshot", "seed", "source"})
 class Reference:
     """Nodes that a text may mean, and the name or pattern of their columns.
 
-    ``is_wild`` is a pattern of nodes, which may match nodes without such a column.
+    ``is_wild`` is a pattern of nodes, of which one at least must have such a column.
     """
 
     text: str
@@ -83,21 +84,24 @@ def columns_of(lineage: Lineage, reference: Reference) -> frozenset[tuple[str, s
         names = known_columns(lineage, node)
         every += names
         found |= {(node, name) for name in matching_columns(names, reference.column)}
-    if not found and not reference.is_wild:
-        near = get_close_matches(reference.column, every, n=3, cutoff=0.5)
+    if not found:
+        near = get_close_matches(reference.column, dict.fromkeys(every), n=3, cutoff=0.5)
         hint = f"Did you mean {', '.join(near)}?" if near else _listed(every)
-        node = reference.nodes[0]
-        raise SelectionError(f"{node} has no column {reference.column!r}", hint=hint)
+        missing = f"{reference.nodes[0]} has no column {reference.column!r}"
+        if reference.is_wild:
+            missing = f"{reference.text!r} names no column"
+        raise SelectionError(missing, hint=hint)
     return frozenset(found)
 
 
 def known_columns(lineage: Lineage, unique_id: str) -> list[str]:
-    """The columns that a node has by its lineage, and those that YAML alone speaks of."""
+    """The columns that a node has by its lineage, and those that YAML alone speaks of, but for
+    what is surely not there."""
     names = list(lineage.graph.columns(unique_id))
     node = lineage.project.nodes.get(unique_id)
     folded = {name.casefold() for name in names}
-    declared = [c.name for c in node.columns] if node else []
-    return names + [name for name in declared if name.casefold() not in folded]
+    declared = [c.name for c in node.columns if c.name.casefold() not in folded] if node else []
+    return names + [name for name in declared if not is_surely_gone(lineage, (unique_id, name))]
 
 
 def matching_columns(names: list[str], wanted: str) -> list[str]:

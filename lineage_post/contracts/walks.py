@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from lineage_post.graph import Column
 from lineage_post.lineage import Edge, Lineage
-from lineage_post.vocabulary import Certainty, EdgeType, Reason, State, Subtype
+from lineage_post.vocabulary import Certainty, EdgeType, OpKind, Reason, State, Subtype
 
 Follow = Callable[[Edge], bool]
 _LEAVES = frozenset({"source", "seed"})
@@ -117,6 +117,27 @@ def has_open_star(lineage: Lineage, node: str) -> bool:
     )
 
 
+def built_from(lineage: Lineage, node: str) -> frozenset[str]:
+    """A node and all that it is built from."""
+    found, queue = {node}, deque([node])
+    while queue:
+        traced = lineage.nodes.get(queue.popleft())
+        more = {*(traced.inputs if traced else ())} - found
+        found |= more
+        queue.extend(more)
+    return frozenset(found)
+
+
+def is_surely_gone(lineage: Lineage, column: tuple[str, str]) -> bool:
+    """Whether all columns of a node that the project builds are known, and this is none."""
+    node, name = column
+    traced, declared = lineage.nodes.get(node), lineage.project.nodes.get(node)
+    if traced is None or declared is None or declared.resource_type == "source":
+        return False
+    is_known = traced.state is not State.UNKNOWN and not has_open_star(lineage, node)
+    return is_known and bool(traced.columns) and traced.column(name) is None
+
+
 def is_exact(edge: Edge) -> bool:
     return edge.certainty is Certainty.EXACT
 
@@ -128,3 +149,9 @@ def is_bare(edge: Edge) -> bool:
 
 def is_not_masked(edge: Edge) -> bool:
     return not edge.masking
+
+
+def is_not_aggregated(edge: Edge) -> bool:
+    """Whether values get in that no aggregate took in, be it beside others that one did."""
+    is_mixed = any(op.kind is OpKind.IDENTITY for op in edge.ops)
+    return edge.subtype is not Subtype.AGGREGATION or is_mixed

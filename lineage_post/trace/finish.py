@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lineage_post.trace.influences import influences, whole
 from lineage_post.trace.ops import IDENTITY_OP, Applied, Operations
-from lineage_post.trace.provenance import IDENTITY, KINDS, SUBTYPES
+from lineage_post.trace.provenance import AGGREGATION, IDENTITY, KINDS, SUBTYPES, unaggregated
 from lineage_post.trace.relation import AnyStep, Arms, Relation, Rows, Step
 from lineage_post.trace.result import Op, Output, Trace, TraceEdge, Unknown
 from lineage_post.trace.sources import unique_names
@@ -55,6 +55,8 @@ class Finisher:
                 shown = None
             else:
                 ops = _ops(applied, window)
+                if kind == AGGREGATION and unaggregated(x & window):
+                    ops = (*ops, IDENTITY_OP)
                 if is_of_arms and self._texts is not None:
                     shown = self._texts.of(step, window)
             certainty = ASSUMED if is_assumed else EXACT

@@ -34,7 +34,8 @@ _FIRST = int(("0" * (KINDS - 1) + "1") * CAPACITY, 2)
 _IDENTITY = _FIRST
 _TRANSFORMATION = _FIRST << TRANSFORMATION
 _AGGREGATION = _FIRST << AGGREGATION
-_VALUE = _IDENTITY | _TRANSFORMATION | _AGGREGATION
+_UNAGGREGATED = _IDENTITY | _TRANSFORMATION
+_VALUE = _UNAGGREGATED | _AGGREGATION
 _INDIRECT = ((1 << (KINDS * CAPACITY)) - 1) ^ _VALUE
 _KEPT_BY_AGGREGATION = _INDIRECT | _AGGREGATION
 
@@ -50,6 +51,11 @@ def aggregated(x: int) -> int:
     if not x:
         return 0
     return x & _KEPT_BY_AGGREGATION | (x & _IDENTITY) << 2 | (x & _TRANSFORMATION) << 1
+
+
+def unaggregated(x: int) -> int:
+    """What of ``x`` is a value that no aggregate took in."""
+    return x & _UNAGGREGATED
 
 
 def is_aggregate(x: int) -> bool:

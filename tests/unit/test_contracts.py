@@ -127,6 +127,7 @@ OF_ONE_STEP: list[tuple[str, str, Mapping[str, Any], str | None]] = [
     ),
     ("is_aggregated", "sum(amount) over (partition by amount)", {}, None),
     ("is_aggregated", "case when amount > 1 then sum(amount) end", {}, None),
+    ("is_aggregated", "case when id > 1 then sum(amount) else amount end", {}, "raw.users.amount"),
     ("lineage_known", "amount", {}, None),
 ]
 
@@ -139,6 +140,47 @@ def test_a_contract_on_one_step(
     assert bool(rows) == (said is not None), rows
     assert said is None or said in rows[0].because
     assert all(row.column == "v" and row.unique_id == MART for row in rows)
+
+
+MIXED = "raw.users.amount reaches it without an aggregation"
+#: Ways within one model to ``v`` from ``amount``, and what is said (None: it holds).
+AGGREGATED = {
+    "through a CTE under other names": (
+        f"with c as (select sum(amount) as s, amount as a {FROM} group by amount)"
+        " select s + a as v from c", MIXED,
+    ),
+    "in another arm of a union": (
+        f"select sum(amount) as v {FROM} union all select amount {FROM}", MIXED,
+    ),
+    "in a deeper arm": (
+        f"with u as (select sum(amount) as s {FROM} union all select amount {FROM})"
+        " select s * 2 as v from u", MIXED,
+    ),
+    "from the join of the table with its own sum": (
+        f"select amount / s as v {FROM} cross join (select sum(amount) as s {FROM}) as t", MIXED,
+    ),
+    "aggregated once more over both arms": (
+        f"select max(s) as v from (select sum(amount) as s {FROM} union all"
+        f" select amount {FROM}) as u", None,
+    ),
+    "aggregated in both arms": (
+        f"select sum(amount) as v {FROM} union all select max(amount) {FROM}", None,
+    ),
+    "aggregated in a CTE, then computed with": (
+        f"with c as (select id, sum(amount) as s, count(*) as n {FROM} group by id)"
+        " select coalesce(s, 0) / n as v from c", None,
+    ),
+    "a recursion over the aggregate": (
+        f"with recursive r as (select sum(amount) as v {FROM} union all"
+        " select v + 1 from r where v < 5) select v from r", None,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("sql", "said"), AGGREGATED.values(), ids=AGGREGATED)
+def test_every_way_to_an_aggregated_column_passes_an_aggregate(sql: str, said: str | None) -> None:
+    rows = found(shop(mart=sql), "is_aggregated", "v")
+    assert [row.because for row in rows] == ([] if said is None else [said])
 
 
 RENAMED = {"stg": f"select email as mail {FROM}", "mid": "select mail as m from dev.main.stg"}
@@ -321,6 +363,11 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("masked_from", {"columns": ["users.emial"]}, "Did you mean email?"),
     ("masked_from", {"columns": ["usres.email"]}, "Did you mean"),
     ("masked_from", {"column_tags": ["pi"]}, "Did you mean pii?"),
+    (
+        "masked_from",
+        {"columns": ["raw.*.emial"]},
+        "names no column. Did you mean email?",
+    ),
     ("is_identity_of", PII, "has no argument 'column_tags'"),
     ("lineage_known", {"max_assumed": -1}, "must be a whole number"),
     ("lineage_fresh", {"max_age_hours": "1"}, "must be a number of hours"),
@@ -341,6 +388,37 @@ def test_a_contract_on_what_is_not_there_fails() -> None:
     assert row.because == "the model has no column 'hased'. Did you mean hashed?"
     (row,) = found(lineage, "masked_from", "x", "model.shop.gone", **PII)
     assert row.because == "there is no lineage of model.shop.gone"
+
+
+def with_tag(column: str, sql: str) -> Lineage:
+    """``mart`` over ``stg``, whose YAML has the tag ``secret`` on one column."""
+    stg = make_model("stg", sql, [SOURCE])
+    stg["columns"] = {column: {"name": column, "tags": ["secret"]}}
+    mart = make_model("mart", "select * from dev.main.stg", ["model.shop.stg"])
+    return lineage_of(USERS, stg, mart)
+
+
+def test_a_tag_on_a_column_that_is_not_there_leaves_nothing_proven() -> None:
+    lineage = with_tag("emial", f"select email, id as v {FROM}")
+    (row,) = found(lineage, "does_not_derive_from", "v", column_tags=["secret"])
+    assert row.proof is Proof.UNCHECKED
+    assert row.because == (
+        "the tag secret is declared on stg.emial, a column that is not there. Did you mean email?"
+    )
+    (row,) = found(lineage, "does_not_derive_from", "v", columns=["stg.emial"])
+    assert row.because == "model.shop.stg has no column 'emial'. Did you mean email?"
+    # What the contract's column is not built from does not matter to it.
+    assert found(lineage, "does_not_derive_from", "id", SOURCE, column_tags=["secret"]) == ()
+    right = with_tag("EMAIL", f"select email, id as v {FROM}")
+    assert found(right, "does_not_derive_from", "v", column_tags=["secret"]) == ()
+    assert found(right, "does_not_derive_from", "email", column_tags=["secret"])
+
+
+def test_a_tag_on_a_nested_field_is_one_on_the_column_that_holds_it() -> None:
+    lineage = with_tag("address.city", f"select address, id as v {FROM}")
+    (row,) = found(lineage, "does_not_derive_from", "address", column_tags=["secret"])
+    assert row.path == "stg.address -> mart.address"
+    assert found(lineage, "does_not_derive_from", "v", column_tags=["secret"]) == ()
 
 
 HOSTILE = "100% of\r\n::error::x"
