@@ -24,6 +24,6 @@ select
     revenue,
     sum(revenue) over (
         order by order_date
-        range between interval 6 day preceding and current row
+        range between interval '6 days' preceding and current row
     ) as revenue_7_days
 from daily

@@ -30,5 +30,5 @@ select
     customer_order_number
 from numbered
 {% if is_incremental() %}
-where ordered_at >= (select max(ordered_at) - interval 3 day from {{ this }})
+where ordered_at >= (select max(ordered_at) - interval '3 days' from {{ this }})
 {% endif %}
