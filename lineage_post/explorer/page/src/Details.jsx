@@ -177,13 +177,25 @@ function EdgeSheet({ graph, shown, found, onShow, onFocus }) {
 }
 
 function Contract({ contract, name }) {
-  return <><h3>Contract{name && <> of <span class="code">{visible(name)}</span></>}</h3><Sql text={JSON.stringify(contract, null, 1)} label="Contract of the command" /></>;
+  return (
+    <>
+      <h3>Contract{name && <> of <span class="code">{visible(name)}</span></>}</h3>
+      <dl class="facts">{Object.entries(contract).map(([key, value]) => <div key={key}><dt>{visible(key)}</dt><dd class="code">{visible(plain(value))}</dd></div>)}</dl>
+    </>
+  );
+}
+
+/** A value of YAML in one line: lists and mappings without their brackets. */
+function plain(value) {
+  if (Array.isArray(value)) return value.map(plain).join(", ");
+  if (value && typeof value === "object") return Object.entries(value).map(([key, inner]) => `${key}: ${plain(inner)}`).join("; ");
+  return String(value);
 }
 
 function Native({ native }) {
   return (
     <><h3>Raw data</h3>
-      <dl class="facts">{Object.entries(native).map(([key, value]) => <div key={key}><dt>{visible(key.replace(/_/g, " "))}</dt><dd class="code">{visible(typeof value === "string" ? value : JSON.stringify(value))}</dd></div>)}</dl></>
+      <dl class="facts">{Object.entries(native).map(([key, value]) => <div key={key}><dt>{visible(key.replace(/_/g, " "))}</dt><dd class="code">{visible(plain(value))}</dd></div>)}</dl></>
   );
 }
 

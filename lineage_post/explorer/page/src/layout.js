@@ -1,13 +1,13 @@
 // Layers from left to right: ranks by longest path, order by barycentre, places by isotonic means.
 // Pure: the same input gives the same places. Cycles are opened, self edges ignored.
-const GAP_Y = 22, SWEEPS = 10;
+const GAP_X = 66, WIDE_GAP_X = 150, GAP_Y = 22, SWEEPS = 10;
 
 /**
  * ids in a stable order, edges as [from, to]; width of every box, height(id) of each,
- * gap between two layers.
+ * wide: edges that have something standing on them, and need more room.
  * Returns {places: Map id -> {x, y, rank}, width, height, back: edges that run against the flow}.
  */
-export function layout(ids, edges, { width, height, gap = 66 }) {
+export function layout(ids, edges, { width, height, wide = [] }) {
   const { forward, back } = openCycles(ids, edges);
   const into = new Map(ids.map((id) => [id, []])), out = new Map(ids.map((id) => [id, []]));
   for (const [a, b] of forward) { out.get(a).push(b); into.get(b).push(a); }
@@ -15,7 +15,7 @@ export function layout(ids, edges, { width, height, gap = 66 }) {
   const layers = inLayers(ids, rank);
   order(layers, into, out);
   const y = heights(layers, into, out, height);
-  return { ...placed(ids, rank, y, width + gap, height, width), back };
+  return { ...placed(ids, rank, y, lefts(rank, wide, width), { width, height }), back };
 }
 
 /** Edges without those that close a cycle, found depth first in the order of the ids. */
@@ -115,11 +115,19 @@ function spreadOut(layer, wanted, height, y) {
   }
 }
 
-function placed(ids, rank, y, step, height, width) {
+/** The left side of each layer, by its rank. */
+function lefts(rank, wide, width) {
+  const all = [...new Set(rank.values())].sort((a, b) => a - b), needRoom = new Set(wide.map(([a]) => rank.get(a))), found = new Map();
+  let x = 0;
+  for (const r of all) { found.set(r, x); x += width + (needRoom.has(r) ? WIDE_GAP_X : GAP_X); }
+  return found;
+}
+
+function placed(ids, rank, y, x, { width, height }) {
   const places = new Map(), top = Math.min(...y.values()), left = Math.min(...rank.values());
   let right = 0, bottom = 0;
   for (const id of ids) {
-    const place = { x: (rank.get(id) - left) * step, y: Math.round(y.get(id) - top), rank: rank.get(id) - left };
+    const place = { x: x.get(rank.get(id)), y: Math.round(y.get(id) - top), rank: rank.get(id) - left };
     places.set(id, place);
     right = Math.max(right, place.x + width);
     bottom = Math.max(bottom, place.y + height(id));

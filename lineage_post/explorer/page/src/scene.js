@@ -3,7 +3,8 @@ import { COMMAND, each, FLOWS, isValue, kindOf, NO_COLUMNS, STALE } from "./grap
 import { layout } from "./layout.js";
 
 export const WIDTH = 224, HEAD = 50, STRIP = 28, ROW = 25, PAD = 7;
-const GAP = 66, GAP_OF_CHIPS = 150;
+/** Edges of several looks between the same two places stand so far apart. */
+const APART = 5;
 export const MOST_ROWS = 30;
 
 /** open: Map node -> "none" | "some" | "all", what the viewer has said; else by `openAll`. */
@@ -16,7 +17,7 @@ export function scene(view, { open = new Map(), openAll = false } = {}) {
   const links = linksOf(view, cards);
   const pairs = new Map();
   for (const link of links) if (link.fromNode !== link.toNode) pairs.set(`${link.fromNode} ${link.toNode}`, [link.fromNode, link.toNode]);
-  const made = layout(drawn, [...pairs.values()], { width: WIDTH, height: (n) => cards.get(n).height, gap: links.some((l) => l.chipped) ? GAP_OF_CHIPS : GAP });
+  const made = layout(drawn, [...pairs.values()], { width: WIDTH, height: (n) => cards.get(n).height, wide: links.filter((l) => l.chipped).map((l) => [l.fromNode, l.toNode]) });
   for (const card of cards.values()) Object.assign(card, made.places.get(card.node), hidden(view, card, cards));
   return { view, cards, links: place(links, cards), width: made.width, height: made.height };
 }
@@ -97,9 +98,13 @@ function anchor(card, c) {
 }
 
 function place(links, cards) {
+  const beside = new Map();
   return links.map((link, index) => {
-    const from = cards.get(link.fromNode), to = cards.get(link.toNode);
-    const x1 = from.x + WIDTH, y1 = from.y + height(link.a, from), x2 = to.x, y2 = to.y + height(link.b, to);
+    const from = cards.get(link.fromNode), to = cards.get(link.toNode), ends = link.key.split("|")[0], n = beside.get(ends) ?? 0;
+    beside.set(ends, n + 1);
+    // 0, 5, -5, 10: the first stands in the middle.
+    const off = (n % 2 ? 1 : -1) * Math.ceil(n / 2) * APART;
+    const x1 = from.x + WIDTH, y1 = from.y + height(link.a, from) + off, x2 = to.x, y2 = to.y + height(link.b, to) + off;
     const below = Math.max(from.y + from.height, to.y + to.height), isBack = x2 <= x1, out = isBack ? 60 : 0;
     return {
       ...link, index, chip: link.chipped && { x: (x1 + x2) / 2, y: isBack ? below + 26 : (y1 + y2) / 2, names: link.commands }, x1, y1, x2, y2, path: path(x1, y1, x2, y2, below),
