@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from lineage_post.trace.result import Op
 from lineage_post.vocabulary import Certainty, EdgeType, Reason, State, Subtype
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(NamedTuple):
     """One edge of one node's SQL; ``to_column`` is None for a dataset-level edge."""
 
     from_node: str
@@ -41,8 +41,7 @@ class Edge:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnLineage:
+class ColumnLineage(NamedTuple):
     """An output column of a node; ``name`` is None for what is unknown of every row.
 
     A star that could not be expanded is a column ``*`` without an ordinal.

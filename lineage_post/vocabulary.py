@@ -11,8 +11,11 @@ from enum import Enum
 class Word(str, Enum):
     """A string enum whose members print and serialize as their value."""
 
+    #: That of the text it equals; Enum's own is a Python call for each look into a dict.
+    __hash__ = str.__hash__
+
     def __str__(self) -> str:
-        return str(self.value)
+        return str(self._value_)
 
 
 class EdgeType(Word):

@@ -1,50 +1,62 @@
-"""The order nodes are traced in: parents first, in levels whose nodes do not need each other."""
+"""The order nodes are traced in: parents first, and as soon as they are done."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 
 from lineage_post.components import components
 
 
-def levels(needs: Mapping[str, Collection[str]]) -> list[list[str]]:
-    """Levels of nodes, each sorted; ``needs`` says what each node reads.
+class Order:
+    """Which nodes can be traced next: ``take`` them, and say of each when it is ``done``.
 
-    A cycle (a model that reads a table its own reader builds) is cut at the first of its nodes by
-    name, so that the order is the same in every run.
+    ``needs`` says what each node reads. A cycle (a model that reads a table its own reader builds)
+    is ``cut`` at the first of its nodes by name, so that the order is the same in every run.
     """
-    waiting = {node: {n for n in read if n in needs and n != node} for node, read in needs.items()}
-    readers: dict[str, list[str]] = {}
-    for node, read in waiting.items():
-        for parent in read:
-            readers.setdefault(parent, []).append(node)
-    ready = [node for node, read in waiting.items() if not read]
+
+    def __init__(self, needs: Mapping[str, Collection[str]]) -> None:
+        self._waiting = {
+            node: {n for n in read if n in needs and n != node} for node, read in needs.items()
+        }
+        self._readers: dict[str, list[str]] = {}
+        for node, read in self._waiting.items():
+            for parent in read:
+                self._readers.setdefault(parent, []).append(node)
+        self._ready = [node for node, read in self._waiting.items() if not read]
+
+    def take(self) -> list[str]:
+        """The nodes all of whose needs are done, sorted; each is given once."""
+        taken = sorted(self._ready)
+        self._ready = []
+        for node in taken:
+            del self._waiting[node]
+        return taken
+
+    def done(self, node: str) -> None:
+        """A node was traced: those that waited for it alone are ready."""
+        for reader in self._readers.get(node, ()):
+            needs = self._waiting.get(reader)
+            if needs and node in needs:
+                needs.discard(node)
+                if not needs:
+                    self._ready.append(reader)
+
+    def cut(self) -> bool:
+        """Makes a node of each cycle ready, when nothing else is; False when none is left."""
+        self._ready = [
+            min(component)
+            for component in components(self._waiting)
+            if all(self._waiting[node] <= component for node in component)
+        ]
+        return bool(self._ready)
+
+
+def levels(needs: Mapping[str, Collection[str]]) -> list[list[str]]:
+    """The nodes in levels, each sorted, whose nodes do not need each other."""
+    order = Order(needs)
     found: list[list[str]] = []
-    while waiting:
-        level = sorted(ready or _cut(waiting))
+    while level := order.take() or (order.cut() and order.take()):
         found.append(level)
-        ready = _done(level, waiting, readers)
+        for node in level:
+            order.done(node)
     return found
-
-
-def _done(
-    level: Iterable[str], waiting: dict[str, set[str]], readers: Mapping[str, list[str]]
-) -> list[str]:
-    for node in level:
-        del waiting[node]
-    ready = []
-    for node in level:
-        for reader in readers.get(node, ()):
-            if reader in waiting:
-                waiting[reader].discard(node)
-                if not waiting[reader]:
-                    ready.append(reader)
-    return list(dict.fromkeys(ready))
-
-
-def _cut(waiting: Mapping[str, set[str]]) -> list[str]:
-    return [
-        min(component)
-        for component in components(waiting)
-        if all(waiting[node] <= component for node in component)
-    ]

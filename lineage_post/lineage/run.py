@@ -1,8 +1,7 @@
-"""Traces a project: levels of nodes, parents first, with the cache, in one process or several."""
+"""Traces a project: its nodes, parents first, with the cache, in one process or several."""
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -16,13 +15,14 @@ from lineage_post.artifacts import CatalogTable, Project
 from lineage_post.cache import Cache, Record
 from lineage_post.lineage.assemble import assembled
 from lineage_post.lineage.hooks import with_hooks, writers_to
-from lineage_post.lineage.order import levels
+from lineage_post.lineage.order import Order
 from lineage_post.lineage.pool import Workers
 from lineage_post.lineage.project import Lineage
 from lineage_post.lineage.task import Settings, Task, tasks_of
 from lineage_post.options import Options
 from lineage_post.relations import Relations
 from lineage_post.schema import Columns, Learned, static_columns
+from lineage_post.trace.collector import collector_held_back
 from lineage_post.trace.dialects import dialect_of
 from lineage_post.vocabulary import Reason
 
@@ -97,12 +97,8 @@ class _Run:
         self.needs = {key: self._needs(task) for key, task in self.tasks.items()}
 
     def lineage(self) -> Lineage:
-        # Collections while models are traced need not look through the project again and again.
-        gc.freeze()
-        try:
+        with collector_held_back():
             return self._lineage()
-        finally:
-            gc.unfreeze()
 
     def _lineage(self) -> Lineage:
         self.workers.expect(
@@ -125,25 +121,36 @@ class _Run:
         return needs
 
     def _round(self) -> None:
-        """Traces every node once, level by level; what the cache holds is not traced."""
+        """Traces every node once, parents first; what the cache holds is not traced."""
         self.columns = dict(self.static)
         self.records = {}
-        for level in levels(self.needs):
-            misses: list[tuple[Task, dict[str, Columns]]] = []
-            for unique_id in level:
-                shown = {key: self.columns[key] for key in sorted(self.needs[unique_id])}
-                record = self._cached(unique_id, shown)
-                if record is None:
-                    misses.append((self.tasks[unique_id], shown))
-                else:
-                    self.records[unique_id] = record
-            for (task, _), record in zip(misses, self.workers.trace(misses), strict=True):
-                self._keep(task.unique_id, record)
-            for unique_id in level:
-                self.columns[unique_id] = columns_of(self.records[unique_id])
+        order = Order(self.needs)
+        while True:
+            while ready := order.take():
+                for unique_id in ready:
+                    self._begin(unique_id, order)
+            traced = self.workers.traced()
+            for unique_id, record in traced:
+                self._keep(unique_id, record)
+                self._finish(unique_id, record, order)
+            if not traced and not order.cut():
+                return
+
+    def _begin(self, unique_id: str, order: Order) -> None:
+        """Hands a node to the workers, unless the cache holds its record."""
+        shown = {key: self.columns[key] for key in sorted(self.needs[unique_id])}
+        record = self._cached(unique_id, shown)
+        if record is None:
+            self.workers.add(self.tasks[unique_id], shown)
+        else:
+            self._finish(unique_id, record, order)
+
+    def _finish(self, unique_id: str, record: Record, order: Order) -> None:
+        self.records[unique_id] = record
+        self.columns[unique_id] = columns_of(record)
+        order.done(unique_id)
 
     def _keep(self, unique_id: str, record: Record) -> None:
-        self.records[unique_id] = record
         # A fault may be gone with the next run: it is not to be remembered.
         if record.reason is not Reason.INTERNAL_ERROR:
             self.cache.add(self.keys[unique_id], record)

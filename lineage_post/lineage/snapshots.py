@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass
 from typing import Any
 
 from lineage_post.artifacts import Node
@@ -174,8 +174,7 @@ def _composed(
 def _put(
     found: dict[tuple[Any, ...], Edge], edge: Edge, target: str, subtype: Subtype, hashed: bool
 ) -> None:
-    new = replace(
-        edge,
+    new = edge._replace(
         to_column=target,
         subtype=subtype,
         masking=edge.masking or hashed,
@@ -194,8 +193,8 @@ def _dataset_joins(key: Iterable[str], by_target: Mapping[str, Sequence[Edge]]) 
     for name in key:
         for edge in by_target.get(name, ()):
             if edge.type is EdgeType.DIRECT:
-                joined = replace(
-                    edge, to_column=None, subtype=Subtype.JOIN, expression=None, ops=()
+                joined = edge._replace(
+                    to_column=None, subtype=Subtype.JOIN, expression=None, ops=()
                 )
                 found.setdefault((edge.from_node, edge.from_column, edge.from_field), joined)
     return list(found.values())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import NamedTuple
 
 from lineage_post.cache import Read, Record
@@ -137,7 +136,7 @@ def _columns_read(
 def _with_types(task: Task, columns: Iterable[ColumnLineage]) -> list[ColumnLineage]:
     types = {name.casefold(): data_type for name, data_type in task.catalog}
     return [
-        replace(c, data_type=types.get(c.name.casefold())) if c.name and not c.data_type else c
+        c._replace(data_type=types.get(c.name.casefold())) if c.name and not c.data_type else c
         for c in columns
     ]
 

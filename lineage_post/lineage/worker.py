@@ -6,7 +6,6 @@ guard does all the work of the parent over again, and in dbt's process starts wi
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import pickle
@@ -19,6 +18,7 @@ from lineage_post.cache import Record
 from lineage_post.lineage.task import Settings, Task
 from lineage_post.lineage.unit import trace_task
 from lineage_post.schema import Columns, Learned, ProjectIndex
+from lineage_post.trace.collector import collector_held_back
 
 Names = Sequence[tuple[tuple[str, ...], str]]
 #: A relation's columns on the way: JSON, digest, where learned, whether complete.
@@ -64,10 +64,8 @@ def serve() -> None:
     target = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     # Whatever prints must not reach the pipe that the answers go through.
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    # Syntax trees are the only garbage here: one look frees those of many models.
-    gc.freeze()
-    gc.set_threshold(50_000, 20, 50)
-    answer_all(source, target)
+    with collector_held_back():
+        answer_all(source, target)
 
 
 def answer_all(source: BinaryIO, target: BinaryIO) -> None:

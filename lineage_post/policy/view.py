@@ -18,6 +18,9 @@ from lineage_post.policy.redact import HIDDEN, Redactor
 from lineage_post.selection import select
 from lineage_post.values import ColumnLineage, Edge, NodeLineage
 
+#: What is said to a viewer who may not see all, and no more than that.
+INCOMPLETE = "nodes outside the viewer's scope are left out"
+
 
 @dataclass(frozen=True, slots=True)
 class View:
@@ -170,8 +173,7 @@ class _Restriction:
             name = renamed.get(name, HIDDEN)
         if not is_telling:
             return column
-        return replace(
-            column,
+        return column._replace(
             name=name,
             data_type=column.data_type if unique_id in self.visible else None,
             expression=None,
@@ -182,7 +184,7 @@ class _Restriction:
         ends = (edge.from_node, edge.to_node)
         if all(n in self.visible for n in ends):
             is_plain = edge.to_node not in self.telling
-            return edge if is_plain else replace(edge, expression=None)
+            return edge if is_plain else edge._replace(expression=None)
         to_column = edge.to_column
         return Edge(
             self.ids[edge.from_node],

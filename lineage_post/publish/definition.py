@@ -5,11 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from lineage_post.artifacts import Node
-from lineage_post.publish.tables import NodeRow, columns_of
+from lineage_post.publish.tables import NodeRow
 
 #: How a strategy writes into an incremental model; ``append`` is the one name that is not a verb.
 _STRATEGIES = {
@@ -48,8 +47,7 @@ def node_row(unique_id: str, node: Node | None, *, queries: bool = True) -> Node
     code = node.compiled_code if node else None
     renamed_from = _renamed_from(node)
     version = _version((node.raw_code or node.checksum) if node else None, code, row, renamed_from)
-    return replace(
-        row,
+    return row._replace(
         definition_version=version,
         query=_storable_sql(code) if queries else None,
         renamed_from=renamed_from,
@@ -60,7 +58,7 @@ def claimed_row(unique_id: str, node: Node | None, query: str | None, *, queries
     """The row of a node as a producer has seen it: made by a statement, not by its definition."""
     row = _described(unique_id, node)
     version = _version(None, query, row, None)
-    return replace(row, definition_version=version, query=_storable_sql(query) if queries else None)
+    return row._replace(definition_version=version, query=_storable_sql(query) if queries else None)
 
 
 def _described(unique_id: str, node: Node | None) -> NodeRow:
@@ -101,7 +99,7 @@ def _relation(unique_id: str, node: Node | None) -> str | None:
 
 
 #: The columns that a definition version has been made of from the first release on.
-_VERSIONED = tuple(c for c in columns_of(NodeRow) if c not in ("query", "renamed_from", "native"))
+_VERSIONED = tuple(c for c in NodeRow._fields if c not in ("query", "renamed_from", "native"))
 
 
 def _version(raw: str | None, compiled: str | None, row: NodeRow, renamed_from: str | None) -> str:

@@ -122,7 +122,7 @@ class Details:
         row: list[Any] = [
             self.core.column[edge.from_node, edge.from_column],
             code(edge),
-            [[op.name, str(op.kind)] for op in edge.ops],
+            [[op.name, op.kind._value_] for op in edge.ops],
             edge.from_field or 0,
             (edge.expression or 0) if is_told else 0,
         ]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import MISSING, fields
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from lineage_post.errors import ArtifactError
 from lineage_post.publish.load import TIME
-from lineage_post.publish.tables import Row, Rows, columns_of, values_of
+from lineage_post.publish.tables import Row, Rows, columns_of
 
 #: Below ``target/``; the macros know it too.
 DIRECTORY = Path("lineage_post") / "rows"
@@ -26,8 +25,9 @@ def write_rows(rows: Rows, target_path: Path) -> Path:
 def write_rows_to(rows: Rows, directory: Path) -> Path:
     """Writes a file for each table into a folder, and returns it."""
     directory.mkdir(parents=True, exist_ok=True)
-    for table, _, table_rows in rows.tables():
-        text = "".join(_line(row) + "\n" for row in table_rows)
+    for table, row_class, table_rows in rows.tables():
+        columns = columns_of(row_class)
+        text = "".join([_encode(dict(zip(columns, row))) + "\n" for row in table_rows])
         partial = directory / f"{table}.jsonl.partial"
         partial.write_text(text, "utf-8", newline="\n")
         partial.replace(directory / f"{table}.jsonl")
@@ -49,7 +49,7 @@ def read_rows(directory: Path) -> Rows:
 
 def _rows(path: Path, row_class: type[Row]) -> Iterator[Row]:
     names = columns_of(row_class)
-    later = {f.name: f.default for f in fields(row_class) if f.default is not MISSING}
+    later = row_class._field_defaults
     # Not splitlines: JSON leaves separators such as U+2028 in a text as they are.
     for number, line in enumerate(path.read_text("utf-8").rstrip("\n").split("\n"), start=1):
         if not line and number == 1:
@@ -65,15 +65,11 @@ def _rows(path: Path, row_class: type[Row]) -> Iterator[Row]:
             ) from error
 
 
-def _line(row: Row) -> str:
-    return _ENCODER.encode(dict(zip(columns_of(type(row)), values_of(row), strict=True)))
-
-
 def _written(time: datetime) -> str:
     return time.strftime(TIME)
 
 
-_ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), default=_written)
+_encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), default=_written).encode
 
 
 def _value(name: str, value: Any) -> Any:

@@ -77,6 +77,10 @@ class Prior:
             if name == producer and refresh.status != REMOVED
         )
 
+    def producers(self) -> list[str]:
+        """Who claims anything, sorted."""
+        return sorted({n for (_, n), r in self._by_producer.items() if r.status != REMOVED})
+
     def current_nodes(self) -> list[str]:
         """Nodes that have not been taken out, sorted."""
         return sorted(n for n, last in self._last.items() if last.status != REMOVED)
@@ -103,8 +107,7 @@ def _completed(
     """The refresh with what only the warehouse knows: input versions, the last known lineage."""
     before = prior.of(refresh.node, refresh.producer)
     is_unknown = refresh.state == State.UNKNOWN.value
-    return replace(
-        refresh,
+    return refresh._replace(
         last_known_fingerprint=before.known_fingerprint if before and is_unknown else None,
         inputs=_versioned(refresh, prior, built),
         # A fingerprint that is there already had its derivations written with it.
@@ -141,8 +144,7 @@ def removed_rows(
     """
     gone = [n for n in prior.current_nodes() if n not in known and _package(n) in packages]
     return tuple(
-        replace(
-            _withdrawn(node, run.producer.value, run.run_id, Status.REMOVED, at),
+        _withdrawn(node, run.producer.value, run.run_id, Status.REMOVED, at)._replace(
             recorded_at=run.recorded_at,
             git_revision=run.git_revision,
             trace_id=run.trace_id,

@@ -209,19 +209,20 @@ def versions_in(inputs: str) -> list[InputVersion]:
 
 def edge_row(fingerprint: str, edge: Edge) -> EdgeRow:
     """The row of an edge under its node's fingerprint."""
+    source, column, field, target, to, subtype, masking, certainty, expression, ops = edge
     return EdgeRow(
-        fingerprint=fingerprint,
-        from_node=edge.from_node,
-        from_column=edge.from_column,
-        from_field=edge.from_field,
-        to_node=edge.to_node,
-        to_column=edge.to_column,
-        type=edge.type.value,
-        subtype=edge.subtype.value,
-        masking=edge.masking,
-        certainty=edge.certainty.value,
-        expression=edge.expression,
-        ops=_ops_json(edge.ops),
+        fingerprint,
+        source,
+        column,
+        field,
+        target,
+        to,
+        subtype.type._value_,
+        subtype._value_,
+        masking,
+        certainty._value_,
+        expression,
+        _ops_json(ops),
     )
 
 

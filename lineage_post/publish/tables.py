@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import datetime
-from operator import attrgetter
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 Value: TypeAlias = "str | int | bool | datetime | None"
 
 
-@dataclass(frozen=True, slots=True)
-class EdgeRow:
+class EdgeRow(NamedTuple):
     """A row of ``lineage_edges``; ``to_column`` is None for a dataset-level edge."""
 
     fingerprint: str
@@ -29,8 +27,7 @@ class EdgeRow:
     ops: str
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnRow:
+class ColumnRow(NamedTuple):
     """A row of ``lineage_columns``; without a name it says what is unknown of every row."""
 
     fingerprint: str
@@ -43,8 +40,7 @@ class ColumnRow:
     expression: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class NodeRow:
+class NodeRow(NamedTuple):
     """A row of ``lineage_nodes``: what one version of a definition says of a node.
 
     ``query`` is its compiled SQL, or the statement that a producer has seen; ``renamed_from`` the
@@ -66,8 +62,7 @@ class NodeRow:
     native: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RefreshRow:
+class RefreshRow(NamedTuple):
     """A row of ``lineage_refreshes``. Times are in UTC; ``recorded_at`` None: when it is loaded."""
 
     node: str
@@ -112,23 +107,14 @@ class Rows:
 TABLES: tuple[str, ...] = tuple(name for name, _, _ in Rows().tables())
 
 
-_COLUMNS: dict[object, tuple[str, ...]] = {
-    row_class: tuple(field.name for field in fields(row_class))
-    for _, row_class, _ in Rows().tables()
-}
-_GETTERS: dict[object, Callable[[Row], tuple[Value, ...]]] = {
-    row_class: attrgetter(*names) for row_class, names in _COLUMNS.items()
-}
-
-
 def columns_of(row_class: type[Row]) -> tuple[str, ...]:
     """The columns of a table, in order."""
-    return _COLUMNS[row_class]
+    return row_class._fields
 
 
 def values_of(row: Row) -> tuple[Value, ...]:
     """The values of a row, in the order of its table's columns."""
-    return _GETTERS[type(row)](row)
+    return row
 
 
 #: The columns that are not text.

@@ -133,7 +133,7 @@ def prior_of(rows: Rows, **changes: object) -> Prior:
         for r in rows.refreshes
     )
     return Prior(
-        refreshes=tuple(replace(r, **changes) for r in refreshes),  # type: ignore[arg-type]
+        refreshes=tuple(r._replace(**changes) for r in refreshes),  # type: ignore[arg-type]
         fingerprints=frozenset(r.fingerprint for r in rows.refreshes if r.fingerprint),
         definitions=frozenset((n.node, n.definition_version) for n in rows.nodes),
         keys=frozenset((r.run_id, r.node, r.producer) for r in rows.refreshes),
@@ -241,7 +241,7 @@ def test_rows_come_before_the_refreshes_that_point_to_them() -> None:
 
 @given(st.text(), st.integers(50, 5000))
 def test_any_text_survives_a_literal_and_batches_keep_their_size(text: str, size: int) -> None:
-    rows = rows_of(lineage(known(MODEL, (replace(EDGE, expression=text),), "b")), run())
+    rows = rows_of(lineage(known(MODEL, (EDGE._replace(expression=text),), "b")), run())
     found = list(batches(rows, Literals("duckdb"), most_bytes=size))
     assert sum(b.rows for b in found) == sum(len(t) for _, _, t in rows.tables())
     assert all(b.rows == 1 or len((b.parameter or "").encode()) <= size + 2 for b in found)
@@ -279,8 +279,8 @@ def test_other_values_are_literals_too() -> None:
 
 
 def test_bigquery_never_gets_more_than_it_takes() -> None:
-    wide = replace(EDGE, expression="x" * 300_000)
-    edges = tuple(replace(wide, from_column=f"c{i}") for i in range(6))
+    wide = EDGE._replace(expression="x" * 300_000)
+    edges = tuple(wide._replace(from_column=f"c{i}") for i in range(6))
     rows = rows_of(lineage(known(MODEL, edges, "b")), run())
     sizes = [len(b.source) for b in batches(rows, Literals("bigquery"), most_bytes=10**9)]
     assert max(sizes) < 1_000_000

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from lineage_post.artifacts import DeclaredColumn, Node, Project
@@ -39,7 +38,7 @@ def make_lineage(
         inputs = tuple(sorted({e.from_node for e in own}))
         state, reason = (states or {}).get(unique_id, (State.KNOWN, None))
         listed = [column(c) if isinstance(c, str) else c for c in names]
-        numbered = [replace(c, ordinal=i) for i, c in enumerate(listed, start=1)]
+        numbered = [c._replace(ordinal=i) for i, c in enumerate(listed, start=1)]
         traced[unique_id] = NodeLineage(
             unique_id, state, reason, None, "select", tuple(numbered), own, "f", inputs
         )
