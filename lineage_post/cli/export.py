@@ -15,7 +15,7 @@ from lineage_post.cli.places import Places, place_options
 from lineage_post.cli.viewing import policy_options, view
 from lineage_post.errors import LineageError
 from lineage_post.lineage import Lineage
-from lineage_post.policy import View
+from lineage_post.policy import INCOMPLETE, View
 from lineage_post.publish import emit, exports, openlineage
 from lineage_post.publish.run import run_from_results
 from lineage_post.selection import select
@@ -72,7 +72,8 @@ def command(
         raise click.UsageError("An OpenLineage run and the explorer are exported whole.")
     loaded = load(places, request)
     seen = view(loaded.lineage, policy, viewer)
-    for warning in (*loaded.warnings, *seen.warnings):
+    incomplete = (INCOMPLETE,) if seen.is_incomplete else ()
+    for warning in (*loaded.warnings, *seen.warnings, *incomplete):
         console.warn(warning)
     if form == OPENLINEAGE:
         return _events(loaded, seen, namespace, job_namespace, url, output_file)
@@ -95,7 +96,9 @@ def _page(seen: View, target_path: Path, folder: Path) -> int:
         raise _unwritable(folder, "it holds something else")
     claimed = explorer.claims_for(seen, target_path)
     try:
-        written = explorer.write_explorer(seen.lineage, folder, explorer.Beside(claimed=claimed))
+        written = explorer.write_explorer(
+            seen.lineage, folder, explorer.Beside(claimed=claimed, is_incomplete=seen.is_incomplete)
+        )
     except OSError as error:
         raise _unwritable(folder, error) from error
     if written is None:

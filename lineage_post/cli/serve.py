@@ -103,7 +103,12 @@ def _page(view: View, folder: Path, target_path: Path) -> Path | None:
 
     claimed = claims_for(view, target_path)
     # Templates are made when they are asked for; the page needs to know what a condition may be.
-    beside = Beside(claimed=claimed, why=why_templates(view.lineage, most=0), served=True)
+    beside = Beside(
+        claimed=claimed,
+        why=why_templates(view.lineage, most=0),
+        served=True,
+        is_incomplete=view.is_incomplete,
+    )
     return write_explorer(view.lineage, Path(mkdtemp(dir=folder)), beside)
 
 

@@ -17,6 +17,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lineage_post.policy import INCOMPLETE
 from lineage_post.publish.explorer_claims import Claimed, built_by, imported_claims
 from lineage_post.publish.explorer_core import Core
 from lineage_post.publish.explorer_details import CHUNK, Details
@@ -55,7 +56,7 @@ class Beside:
 
     ``target_path`` is where the docs site is looked for, ``project_dir`` where the files of the
     models are, ``claimed`` what other producers say, ``why`` the answer of ``why_templates``.
-    ``served`` turns on what needs a server.
+    ``served`` turns on what needs a server; ``is_incomplete`` says that nodes were left out.
     """
 
     target_path: Path | None = None
@@ -63,6 +64,7 @@ class Beside:
     claimed: Claimed = field(default_factory=Claimed)
     why: Mapping[str, Any] | None = None
     served: bool = False
+    is_incomplete: bool = False
 
 
 def write_explorer(lineage: Lineage, folder: Path, beside: Beside | None = None) -> Path | None:
@@ -76,6 +78,7 @@ def write_explorer(lineage: Lineage, folder: Path, beside: Beside | None = None)
     document = core.document(
         chunk=CHUNK,
         served=beside.served,
+        incomplete=INCOMPLETE if beside.is_incomplete else None,
         docs=_docs(beside.target_path, folder),
         files=_files(beside.project_dir, folder),
         repository=_repository(lineage.options.repository),

@@ -7,6 +7,7 @@ from typing import Any
 from lineage_post.errors import OptionError, SelectionError
 from lineage_post.impact import Analysis, Change, ChangeKind
 from lineage_post.impact.document import impact_to_dict
+from lineage_post.policy import INCOMPLETE
 from lineage_post.policy.redact import HIDDEN
 from lineage_post.publish import federation as graphs
 from lineage_post.publish.natives import natives_of
@@ -16,8 +17,6 @@ from lineage_post.selection import target_of
 from lineage_post.server.state import Seen
 from lineage_post.trace.dialects import ADAPTER_DIALECTS, rules_of
 
-#: The words of an answer that was given to a viewer who may not see all.
-INCOMPLETE = "nodes outside the viewer's scope are left out"
 #: Why there is nothing to copy.
 NO_SQL = "it has no SQL and rows, or they may not be shown"
 

@@ -14,8 +14,10 @@ from playwright.sync_api import Browser, Page, expect
 
 from lineage_post.lineage import Lineage
 from lineage_post.options import Options
+from lineage_post.policy import View
 from lineage_post.policy.file import policy_from_mapping
 from lineage_post.publish.explorer import Beside, why_not_built, write_explorer
+from lineage_post.publish.why_sql import why_templates
 from tests.browser.conftest import Site, serve
 from tests.unit.lineages import lineage_of
 from tests.unit.manifests import make_model, make_source
@@ -282,6 +284,13 @@ def test_at_150_percent_nothing_is_cut_off(chromium: Browser, folder: Path) -> N
     context.close()
 
 
+def page_of(view: View, folder: Path) -> Path | None:
+    beside = Beside(
+        why=why_templates(view.lineage, most=0), served=True, is_incomplete=view.is_incomplete
+    )
+    return write_explorer(view.lineage, folder, beside)
+
+
 @pytest.fixture
 def served(tmp_path: Path, browse: functools.partial[Site]) -> Iterator[Site]:
     """The explorer of a viewer who may not see what is tagged inner."""
@@ -293,11 +302,10 @@ def served(tmp_path: Path, browse: functools.partial[Site]) -> Iterator[Site]:
     if why_not_built() is not None:
         pytest.skip("the page is not built: run make explorer")
     policy = policy_from_mapping(
-        {"default": "some", "viewers": {"some": {"hide": ["tag:inner"]}}}, where="policy.yml"
+        {"default": "some", "viewers": {"some": {"hide": ["tag:inner"], "scope": ["+mart"]}}},
+        where="policy.yml",
     )
-    state = State(
-        shop, (), policy, lambda v: write_explorer(v.lineage, tmp_path, Beside(served=True))
-    )
+    state = State(shop, (), policy, lambda v: page_of(v, tmp_path))
     state.start()
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -346,4 +354,19 @@ def test_restricted_nodes_keep_their_place_without_a_name(served: Site) -> None:
     expect(page.locator(".sheet h2")).to_have_text("restricted")
     assert "stg_orders" not in page.content()
     assert {"raw.orders", "fct_orders"} <= cards(page), "and what lies beyond is connected"
+    assert "hostile" not in cards(page), "it is out of scope"
+    expect(page.locator(".incomplete")).to_contain_text("left out")
+    assert served.errors == []
+
+
+def test_the_server_makes_the_sql_of_a_rows_sources_when_asked(served: Site) -> None:
+    page = at(served, "#/node/model.shop.mart")
+    page.get_by_text("Why is this row there?").click()
+    page.get_by_label("Condition that picks rows").fill("revenue = 1")
+    sql = page.get_by_label("SQL to copy").input_value()
+    assert "revenue = 1" in sql and "fct_orders" in sql
+    page = at(served, "#/node/model.shop.fct_orders")
+    page.get_by_text("Why is this row there?").click()
+    page.get_by_label("Condition that picks rows").fill("id = 1")
+    expect(page.locator(".why [role=status]")).to_contain_text("may not be shown")
     assert served.errors == []

@@ -113,6 +113,11 @@ def test_a_viewer_exports_what_a_viewer_sees(
         assert run_cli(["export", form, *flags]) == 0
         out = capsys.readouterr().out
         assert "restricted" in out and "orders" not in out and "amount" not in out, form
+    policy.write_text("default: v\nviewers: {v: {scope: [fct]}}\n", encoding="utf-8")
+    for form in ("csv", "openlineage"):
+        assert run_cli(["export", form, *flags]) == 0
+        assert "left out" in capsys.readouterr().err, "and it is said"
+    policy.write_text("default: v\nviewers: {v: {hide: ['source:raw']}}\n", encoding="utf-8")
     folder = tmp_path / "page"
     assert run_cli(["export", "explorer", *flags]) == 2, "it is a folder, which is to be named"
     if why_not_built() is not None:

@@ -53,6 +53,7 @@ export function App({ graph, search }) {
   return (
     <div class="app">
       <Header graph={graph} search={search} onPick={focus} onHome={() => go({ focus: null, depth: 0 })} onStatement={() => go({ focus: null, page: "statement" })} page={place.page} />
+      {graph.core.incomplete && <p class="notice incomplete" role="note">This lineage is incomplete: {graph.core.incomplete}.</p>}
       {place.page === "statement" ? <Statement graph={graph} /> : !place.focus ? (
         <Home graph={graph} onPick={focus} missing={place.missing} />
       ) : (
