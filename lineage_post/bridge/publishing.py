@@ -184,6 +184,7 @@ def decorate(target_path: Path) -> None:
     from lineage_post.lineage import load
     from lineage_post.publish import docs, explorer
     from lineage_post.publish.exposures import exposure_set
+    from lineage_post.publish.why_sql import why_templates
 
     adapters: dict[str, Any] = dict(factory.FACTORY.adapters)
     options = _options(next(iter(adapters.values())).config)
@@ -194,9 +195,12 @@ def decorate(target_path: Path) -> None:
     exposures = exposure_set(lineage, options)
     if exposures.warning:
         warn(exposures.warning)
-    docs.decorate(target_path, lineage, exposures=exposures.specs)
+    why = why_templates(lineage)
+    docs.decorate(target_path, lineage, exposures=exposures.specs, why=why)
     if options.explorer:
-        explorer.write_explorer(lineage, target_path / explorer.DIRECTORY, target_path=target_path)
+        claimed = explorer.claimed_of(target_path, lineage)
+        beside = explorer.Beside(target_path=target_path, claimed=claimed, why=why)
+        explorer.write_explorer(lineage, target_path / explorer.DIRECTORY, beside)
     coverage = lineage.coverage().columns
     tell(f"column lineage added to the docs: {coverage.known} of {coverage.total} columns known.")
 
