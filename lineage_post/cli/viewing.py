@@ -19,7 +19,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def policy_options(command: Command) -> Command:
     """Adds the two flags to a command, which takes them as ``policy`` and ``viewer``."""
     named = click.option("--viewer", metavar="NAME", help="Answer as this viewer of the policy.")
-    file = click.option("--policy", metavar="FILE", help="Who sees what; the README shows one.")
+    file = click.option("--policy", metavar="FILE", help="Who sees what; docs/serve.md shows one.")
     return file(named(command))
 
 

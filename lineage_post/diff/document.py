@@ -1,4 +1,4 @@
-"""A diff in the stable JSON form; its keys are listed in the README."""
+"""A diff in the stable JSON form; its keys are in docs/json.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Impacts in the stable JSON form; its keys are listed in the README."""
+"""Impacts in the stable JSON form; its keys are in docs/json.md."""
 
 from __future__ import annotations
 

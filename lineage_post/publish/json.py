@@ -56,7 +56,7 @@ def metadata_of(
 
 
 def document(lineage: Lineage, options: Options, **more: Any) -> dict[str, Any]:
-    """The lineage of a project as one document; its keys are listed in the README."""
+    """The lineage of a project as one document; its keys are in docs/json.md."""
     content = {**lineage.to_dict(), "metadata": metadata_of(lineage.project, options), **more}
     nodes = lineage.project.nodes
     for entry in content["nodes"]:

@@ -97,7 +97,7 @@ class Trace:
     warnings: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """The stable JSON form; its keys are documented in the README."""
+        """The stable JSON form; its keys are in docs/json.md."""
         return {
             "state": self.state.value,
             "reason": self.reason and self.reason.value,
