@@ -24,7 +24,7 @@ from typing import Any
 
 from lineage_post.errors import OptionError
 
-_HINT = "docs/serve.md, 'Who sees what', shows a policy."
+_HINT = "docs/serve.md, 'A policy', shows one."
 
 
 @dataclass(frozen=True, slots=True)
