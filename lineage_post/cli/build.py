@@ -18,6 +18,7 @@ from lineage_post.cli.places import Places, place_options
 from lineage_post.errors import LineageError
 from lineage_post.lineage import ColumnLineage, Counts, NodeLineage
 from lineage_post.publish import dbt_index, docs, explorer, files, json
+from lineage_post.publish.claims import write_claims
 from lineage_post.publish.exposures import exposure_set
 from lineage_post.publish.rows import rows_of
 from lineage_post.publish.run import Run, planned_run, run_from_results
@@ -147,7 +148,20 @@ def _write_index(loaded: Loaded, *, overwrite: bool) -> Iterator[Path]:
             loaded.warnings.append(
                 f"{nodes} kept the column edges that dbt wrote; --overwrite-dbt-index replaces them"
             )
+            yield _import_kept(loaded, layout)
         yield from found.files
+
+
+def _import_kept(loaded: Loaded, layout: dbt_index.Layout) -> Path:
+    """Edges that dbt wrote, as claims of the producer dbt_index beside our own."""
+    from lineage_post.producers import read_dbt_index
+    from lineage_post.producers.names import names_of
+    from lineage_post.producers.tables import read_rows
+
+    file = layout.lineage_file
+    ours = dbt_index.marked_nodes(file)
+    claims = read_dbt_index(read_rows(file), names_of(loaded.lineage), ours=ours)
+    return write_claims(claims, loaded.places.target_path, loaded.lineage.project)
 
 
 def _write_explorer(loaded: Loaded, why: Mapping[str, Any] | None) -> Iterator[Path]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
 
+from lineage_post.cli import run as run_cli
 from lineage_post.lineage import Lineage
 from lineage_post.publish.dbt_index import Layout, layouts_in, write_index
+from lineage_post.publish.files import read_rows
 
 from .lineages import lineage_of
-from .manifests import make_model, make_source
+from .manifests import make_manifest, make_model, make_source
 
 #: The columns' file as dbt 2 writes it (dbt-index-core, NodeColumnRow), and as the newer one does.
 COLUMNS = {
@@ -42,17 +45,20 @@ OURS = [
 ]
 
 
+NODES = (
+    make_source("orders", {"id": "int", "amount": "double", "status": "text"}),
+    make_model(
+        "fct",
+        "select id, sum(amount) as total, max(case when status = 'a' then 1 end) as kind "
+        'from "dev"."raw"."orders" group by id',
+        [SOURCE],
+    ),
+)
+
+
 @pytest.fixture(scope="module")
 def lineage() -> Lineage:
-    return lineage_of(
-        make_source("orders", {"id": "int", "amount": "double", "status": "text"}),
-        make_model(
-            "fct",
-            "select id, sum(amount) as total, max(case when status = 'a' then 1 end) as kind "
-            'from "dev"."raw"."orders" group by id',
-            [SOURCE],
-        ),
-    )
+    return lineage_of(*NODES)
 
 
 @pytest.fixture(params=sorted(COLUMNS))
@@ -111,6 +117,22 @@ def test_what_dbt_says_of_a_node_is_kept_unless_asked(layout: Layout, lineage: L
     assert write_index(lineage, layout).kept == 1, "a second time they are still dbt's"
     write_index(lineage, layout, overwrite=True)
     assert read(layout.lineage_file) == OURS
+
+
+def test_a_build_imports_what_dbt_says_of_a_node(layout: Layout, tmp_path: Path) -> None:
+    columns = ", ".join(f"{name} varchar" for name in layout.edge.values())
+    theirs = (SOURCE, "status", MART, "total", "mod")
+    copy(
+        layout.lineage_file,
+        f"{columns}, ingested_at timestamptz",
+        f"{theirs!r}"[:-1] + ", '2026-01-01 00:00:00Z')",
+    )
+    (tmp_path / "manifest.json").write_text(json.dumps(make_manifest(*NODES)), encoding="utf-8")
+    flags = ["--project-dir", str(tmp_path), "--target-path", str(tmp_path), "--no-explorer"]
+    assert run_cli(["build", *flags]) == 0
+    (claimed,) = read_rows(tmp_path / "lineage_post" / "imports" / "dbt_index").edges
+    assert (claimed.from_column, claimed.to_node, claimed.to_column) == ("status", MART, "total")
+    assert read(layout.lineage_file) == [theirs]
 
 
 def test_our_own_edges_are_replaced_by_a_second_build(layout: Layout, lineage: Lineage) -> None:
