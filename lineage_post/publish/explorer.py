@@ -123,7 +123,7 @@ def _built() -> Any:
 
 def _write(folder: Path, name: str, value: Any) -> None:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    packed = gzip.compress(text.encode("utf-8", "surrogatepass"), compresslevel=9, mtime=0)
+    packed = gzip.compress(text.encode("utf-8", "surrogatepass"), compresslevel=6, mtime=0)
     encoded = base64.b64encode(packed).decode("ascii")
     write_text(folder / "data" / f"{name}.js", f'lineagePost("{name}","{encoded}")\n')
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from lineage_post.lineage import Edge
 
 SUBTYPES, STATES, REASONS = tuple(Subtype), tuple(State), tuple(Reason)
+_NUMBERS = {subtype: i for i, subtype in enumerate(SUBTYPES)}
 #: Added to the number of an edge's subtype.
 MASKED, ASSUMED, COMMAND = 16, 32, 64
 #: Marks of a node: stored, read by no other relation, without a name, and on a cycle of a kind.
@@ -33,9 +34,13 @@ TOLD = (
 
 def code(edge: Edge) -> int:
     """The number of the subtype, with the marks of the edge added."""
-    number = SUBTYPES.index(edge.subtype) | (MASKED if edge.masking else 0)
-    number |= ASSUMED if edge.certainty is Certainty.ASSUMED else 0
-    return number | (COMMAND if commands_of(edge) else 0)
+    number = _NUMBERS[edge.subtype] | (MASKED if edge.masking else 0)
+    if edge.certainty is Certainty.ASSUMED:
+        number |= ASSUMED
+    for op in edge.ops:
+        if op.kind is OpKind.COMMAND:
+            return number | COMMAND
+    return number
 
 
 def commands_of(edge: Edge) -> list[str]:

@@ -245,7 +245,7 @@ class Core:
         found = [
             (self.column[e.to_node, e.to_column], self.column[e.from_node, e.from_column], name)
             for e in self._edges()
-            if e.type is EdgeType.DIRECT and e.to_column is not None
+            if e.to_column is not None and code(e) & COMMAND and e.type is EdgeType.DIRECT
             for name in commands_of(e)
             if self.kind(e.to_node) != "command"
         ]
