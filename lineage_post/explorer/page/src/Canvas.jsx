@@ -45,8 +45,9 @@ export function Canvas({ graph, picture, shown, onShow, onFocus, onToggle, onExp
   useEffect(() => {
     const e = eye.current;
     if (seen.isAll && holds(e.part, sight(e.at, e.size, BEYOND / 2))) return undefined;
-    const frame = requestAnimationFrame(() => { look(BEYOND, e.cards * STEP, e.links * STEP); redraw(); });
-    return () => cancelAnimationFrame(frame);
+    let timer;
+    const frame = requestAnimationFrame(() => { timer = setTimeout(() => { look(BEYOND, e.cards * STEP, e.links * STEP); redraw(); }); });
+    return () => { cancelAnimationFrame(frame); clearTimeout(timer); };
   });
   useEffect(() => {
     const resized = new ResizeObserver(() => {

@@ -43,13 +43,16 @@ export class Search {
     });
     const items = [];
     let total = 0;
+    // Each name and each model is looked at once, not once a column.
+    const inLabel = before.map((word) => Uint8Array.from(this.labels, (label) => (label.includes(word) ? 1 : 0)));
     for (const i of byRank.flat()) {
-      if (!before.length) total += this.first[i + 1] - this.first[i];
+      const open = inLabel.filter((_, w) => !this.names[i].includes(before[w]));
+      if (!open.length) total += this.first[i + 1] - this.first[i];
       for (let at = this.first[i]; at < this.first[i + 1]; at++) {
-        if (!before.length && items.length >= limit) break;
-        const c = this.places[at], label = this.labels[this.graph.owner[c]];
-        if (!before.every((word) => label.includes(word) || this.names[i].includes(word))) continue;
-        if (before.length) total++;
+        if (!open.length && items.length >= limit) break;
+        const c = this.places[at], node = this.graph.owner[c];
+        if (open.some((has) => !has[node])) continue;
+        if (open.length) total++;
         if (items.length < limit) items.push({ column: c });
       }
     }
