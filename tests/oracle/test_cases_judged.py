@@ -18,8 +18,8 @@ TRIALS = 4
 MORE_FOR_SUSPECTS = 48
 FORMS = runnable_cases(all_cases())
 #: Of the edges of one kind, so many in a hundred must be missed when they are deleted. A sort that
-#: only orders what it sorts by, or a condition that is also the value, leaves nothing to see. Of the
-#: copies that are not noticed all decide rows as well: UNION, UNPIVOT, DISTINCT ON, recursion.
+#: only orders what it sorts by, or a condition that is also the value, leaves nothing to see. The
+#: copies that are not noticed decide rows as well: UNION, UNPIVOT, DISTINCT ON, recursion.
 NOTICED = {
     Subtype.IDENTITY: 88, Subtype.TRANSFORMATION: 85, Subtype.AGGREGATION: 90, Subtype.FILTER: 85,
     Subtype.JOIN: 85, Subtype.GROUP_BY: 50, Subtype.WINDOW: 75, Subtype.CONDITIONAL: 80,
