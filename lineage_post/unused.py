@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from lineage_post.artifacts import Node
 from lineage_post.consumers import Uses
-from lineage_post.consumers.naming import TABLES, dbts_own, is_shown
+from lineage_post.consumers.naming import dbts_own, is_shown
+from lineage_post.consumers.uses import TABLES
 from lineage_post.graph import Column
 from lineage_post.impact.possible import opaque
 from lineage_post.lineage import Lineage

@@ -12,6 +12,13 @@ from lineage_post.errors import ArtifactError
 
 def take(item: Any, *names: str) -> Any:
     """The first of ``names`` that ``item`` has a value for, else None; dbt 2 leaves None out."""
+    # Asked a hundred times for every resource: parsed JSON first, and no more than it takes.
+    if item.__class__ is dict:
+        for name in names:
+            value = item.get(name)
+            if value is not None:
+                return value
+        return None
     for name in names:
         value = item.get(name) if isinstance(item, dict) else getattr(item, name, None)
         if value is not None:
@@ -30,6 +37,8 @@ def texts(value: Any) -> tuple[str, ...]:
     """Strings of a list, or of the one string that stands in its place."""
     if not value:
         return ()
+    if value.__class__ is list:
+        return tuple(map(str, value))
     if isinstance(value, str):
         return (value,)
     return tuple(str(v) for v in value) if isinstance(value, Iterable) else ()
@@ -37,6 +46,8 @@ def texts(value: Any) -> tuple[str, ...]:
 
 def mapping(value: Any) -> dict[str, Any]:
     """A plain dict, empty where ``value`` is no mapping."""
+    if not value:
+        return {}
     return dict(value) if isinstance(value, Mapping) else {}
 
 

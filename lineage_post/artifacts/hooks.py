@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from lineage_post.artifacts.access import mapping, take, text
+from lineage_post.artifacts.consumer_details import names_in
 from lineage_post.artifacts.model import Hook
 
 _COMMENT = re.compile(r"\{#.*?#\}|--[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -17,6 +18,8 @@ _WRITES = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _CALLED = re.compile(r"\{\{.*?\b(\w+)\s*\(|\{%-?\s*(?:do|call)\s+(?:\w+\.)?(\w+)\s*\(", re.DOTALL)
+_JINJA = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+_ARGUMENT = re.compile(r"['\"]([^'\"]*)['\"]")
 #: Macros of these packages write what dbt or this tool itself needs, never a model's data.
 _OWN = ("dbt", "lineage_post")
 
@@ -33,6 +36,20 @@ def hooks_of(resource: Any, config: Any, kind: str) -> tuple[Hook, ...]:
         for name in ("pre-hook", "post-hook")
         for sql in _statements(_setting(config, name))
     )
+
+
+def named_in_hooks(config: Any) -> dict[str, list[str]]:
+    """The words of hooks that write nothing (an index, a grant, a masking policy), by the kind of
+    hook: a column may be among them. Their strings and comments are left out."""
+    found: dict[str, dict[str, None]] = {}
+    for name in ("pre-hook", "post-hook"):
+        for hook in _setting(config, name):
+            sql = hook if isinstance(hook, str) else text(take(hook, "sql"))
+            if sql and not has_writes(sql):
+                arguments = (names_in(a) for a in _ARGUMENT.findall(" ".join(_JINJA.findall(sql))))
+                words = [*names_in(sql), *(word for argument in arguments for word in argument)]
+                found.setdefault(name, {}).update(dict.fromkeys(words))
+    return {name: list(words) for name, words in found.items()}
 
 
 def _setting(config: Any, name: str) -> Any:

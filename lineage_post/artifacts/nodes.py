@@ -8,7 +8,7 @@ from typing import Any
 from lineage_post.artifacts.access import mapping, slashed, take, text, texts
 from lineage_post.artifacts.consumer_details import CONSUMER_DETAILS, constraint_details
 from lineage_post.artifacts.decoration import ADDED_KEY, META_KEY, own_text
-from lineage_post.artifacts.hooks import hooks_of
+from lineage_post.artifacts.hooks import hooks_of, named_in_hooks
 from lineage_post.artifacts.model import DeclaredColumn, InlinedCte, Node, RelationName
 from lineage_post.artifacts.names import stored_name
 from lineage_post.artifacts.native import (
@@ -199,7 +199,8 @@ def _column(name: str, column: Any) -> DeclaredColumn:
 
 
 def _tags(resource: Any, config: Any) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(texts(take(resource, "tags")) + texts(_setting(config, "tags"))))
+    own, set_ = texts(take(resource, "tags")), texts(_setting(config, "tags"))
+    return tuple(dict.fromkeys(own + set_)) if own or set_ else ()
 
 
 def _checksum(checksum: Any) -> str | None:
@@ -228,6 +229,8 @@ def _details(resource: Any, kind: str) -> dict[str, Any]:
         **CONSUMER_DETAILS,
     }
     found = readers.get(kind, constraint_details)(resource)
+    if kind in ("model", "seed", "snapshot"):
+        found["named_in_hooks"] = named_in_hooks(take(resource, "config") or {})
     return {key: value for key, value in found.items() if value}
 
 
@@ -247,6 +250,7 @@ def _test_details(resource: Any) -> dict[str, Any]:
         "namespace": text(take(metadata, "namespace")),
         **{key: text(_setting(config, key)) for key in ("severity", "error_if", "warn_if")},
         "kwargs": mapping(take(metadata, "kwargs")),
+        "where": text(_setting(config, "where")),
         "column": text(take(resource, "column_name")),
         "attached_node": text(take(resource, "attached_node")),
     }

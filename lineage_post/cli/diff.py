@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
-from rich.table import Table
 
 from lineage_post.artifacts import (
     CatalogTable,
@@ -22,6 +22,7 @@ from lineage_post.cli.impact import KINDS, reader
 from lineage_post.cli.loading import Loaded, Request, artifact_options, load
 from lineage_post.cli.picking import selection_options, spots_of
 from lineage_post.cli.places import Places, place_options
+from lineage_post.cli.rows import say_rows
 from lineage_post.diff import LEVELS, Diff, Level, NodeChange, diff_of
 from lineage_post.diff.document import diff_to_dict, selection_of
 from lineage_post.diff.wording import before_and_after, grouped, node_name, subject, summary, what
@@ -99,20 +100,43 @@ def _sides(
     now = _catalog(given or loaded.places.target_path / "catalog.json")
     cache = Cache.open(loaded.places.target_path / CACHE_FOLDER, ENGINE)
 
-    def traced(side: Project, catalog: dict[str, CatalogTable], root: Path | None) -> Lineage:
-        headers = read_seed_headers(side, project_dir=root)
+    def traced(
+        side: Project, catalog: dict[str, CatalogTable], headers: Mapping[str, Sequence[str]]
+    ) -> Lineage:
         options = loaded.options
         return trace_project(
             side, catalog=catalog, options=options, seed_headers=headers, cache=cache
         )
 
-    before = traced(project, {**_leaves(now, project), **then}, None)
     after = loaded.lineage
+    headers = read_seed_headers(after.project, project_dir=loaded.places.project_dir)
+    before = traced(
+        project, {**_leaves(now, project), **then}, _headers_before(project, after.project, headers)
+    )
     more = _leaves(then, after.project)
     if not more.keys() <= now.keys():
-        after = traced(after.project, {**more, **now}, loaded.places.project_dir)
+        after = traced(after.project, {**more, **now}, headers)
     cache.save()
     return before, after, frozenset(u for u in project.nodes if (u in then) == (u in now))
+
+
+def _headers_before(
+    before: Project, after: Project, headers: Mapping[str, Sequence[str]]
+) -> dict[str, Sequence[str]]:
+    """The headers of the other state's seeds: those of today where the file is the same one.
+
+    The folder that the other manifest names is mostly this very one, whose files are of today.
+    """
+    homes = {node.root_path for node in after.nodes.values()}
+    elsewhere = [n for n in before.nodes.values() if n.root_path and n.root_path not in homes]
+    found: dict[str, Sequence[str]] = dict(
+        read_seed_headers(replace(before, nodes={n.unique_id: n for n in elsewhere}))
+    )
+    for unique_id, header in headers.items():
+        node = before.nodes.get(unique_id)
+        if node is not None and node.checksum == after.nodes[unique_id].checksum:
+            found[unique_id] = header
+    return found
 
 
 def _catalog(path: Path) -> dict[str, CatalogTable]:
@@ -140,11 +164,7 @@ def _say_change(change: NodeChange, lineages: tuple[Lineage, Lineage]) -> None:
         f"[{style}]{change.level.value}[/] [column]{console.marked(subject(change, lineages))}[/] "
         f"{console.marked(what(change))} [quiet]{console.marked(at)}[/]"
     )
-    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
-    for label, shown in _lines(change, lineages):
-        table.add_row(f"[quiet]{label}[/]", console.marked(shown))
-    if table.row_count:
-        console.say(table)
+    say_rows([(f"[quiet]{k}[/]", console.marked(shown)) for k, shown in _lines(change, lineages)])
 
 
 def _lines(change: NodeChange, lineages: tuple[Lineage, Lineage]) -> list[tuple[str, str]]:

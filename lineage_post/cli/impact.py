@@ -7,11 +7,11 @@ from itertools import groupby
 from pathlib import Path
 
 import click
-from rich.table import Table
 
 from lineage_post.cli import console, wording
 from lineage_post.cli.loading import Loaded, Request, artifact_options, load
 from lineage_post.cli.places import Places, place_options
+from lineage_post.cli.rows import say_rows
 from lineage_post.consumers.yaml_places import Read
 from lineage_post.errors import SelectionError
 from lineage_post.graph import Column
@@ -131,11 +131,11 @@ class Told:
         others = self._published(self.impact.other)
         console.say(f"{self._title()} {counted(broken) if broken else 'breaks nothing'}")
         if broken:
-            console.say(self._table(broken))
+            say_rows(self._rows(broken))
         if others:
             console.say(f"[quiet]does not break, but depends on it:[/] {counted(others, '')}")
             if self.show_all:
-                console.say(self._table(others))
+                say_rows(self._rows(others))
         if self.impact.mentions and self.impact.change.breaks is not BreaksOn.RETYPE:
             places = [_at(m) for m in self._published(self.impact.mentions)]
             console.say(f"[quiet]described in:[/] {console.marked(', '.join(places))}")
@@ -150,19 +150,21 @@ class Told:
     def _published(self, found: Iterable[Dependent]) -> list[Dependent]:
         return [d for d in found if self.lineage.is_published(d.unique_id)]
 
-    def _table(self, found: list[Dependent]) -> Table:
-        table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
+    def _rows(self, found: list[Dependent]) -> list[tuple[str, ...]]:
+        rows: list[tuple[str, ...]] = []
         for _, group in groupby(found, key=lambda d: (d.unique_id, d.kind, d.path[:-1])):
             members = list(group)
             first = members[0]
-            table.add_row(
-                f"[quiet]{KINDS.get(first.kind, first.kind)}[/]",
-                f"[node]{console.marked(_shown(first))}[/]",
-                self._parts(members),
-                console.marked(_at(first)),
-                f"[quiet]{self._way(first)}[/]",
+            rows.append(
+                (
+                    f"[quiet]{KINDS.get(first.kind, first.kind)}[/]",
+                    f"[node]{console.marked(_shown(first))}[/]",
+                    self._parts(members),
+                    console.marked(_at(first)),
+                    f"[quiet]{self._way(first)}[/]",
+                )
             )
-        return table
+        return rows
 
     def _parts(self, members: list[Dependent]) -> str:
         parts = []
@@ -184,17 +186,19 @@ class Told:
         if not possible:
             return
         console.say(f"[warning]possibly affected:[/] {counted(possible, '')}")
-        table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
+        rows = []
         for one in possible:
             because = wording.node_name(self.lineage, one.because)
             why = one.reason if one.because == one.unique_id else f"beyond {because} ({one.reason})"
-            table.add_row(
-                f"[quiet]{KINDS.get(one.kind, one.kind)}[/]",
-                f"[node]{console.marked(one.name)}[/]",
-                f"[unknown]{console.marked(why)}[/]",
-                console.marked(one.file),
+            rows.append(
+                (
+                    f"[quiet]{KINDS.get(one.kind, one.kind)}[/]",
+                    f"[node]{console.marked(one.name)}[/]",
+                    f"[unknown]{console.marked(why)}[/]",
+                    console.marked(one.file),
+                )
             )
-        console.say(table)
+        say_rows(rows)
 
 
 def counted(found: Iterable[object], verb: str = "breaks ") -> str:
@@ -231,11 +235,7 @@ def _say_domain(lineage: Lineage, domain: Domain, analysis: Analysis) -> None:
     for title, moved in groups:
         shown = [m for m in moved if lineage.is_published(m.node)]
         console.say(f"{name} gains a value: {title} in {wording.plural(len(shown), 'output')}")
-        table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 2))
-        for row in _domain_rows(lineage, shown):
-            table.add_row(*row)
-        if shown:
-            console.say(table)
+        say_rows(list(_domain_rows(lineage, shown)))
     possible = possible_of(analysis.walk((domain.node, domain.column)))
     if possible:
         names = ", ".join(console.marked(p.name) for p in possible)

@@ -14,8 +14,8 @@ from lineage_post.consumers.own import own_uses
 from lineage_post.consumers.semantic import semantic_uses
 from lineage_post.consumers.tested import data_test_uses, unit_test_uses
 from lineage_post.consumers.use import Use, words
+from lineage_post.consumers.uses import TABLES
 
-TABLES = frozenset({"model", "snapshot", "seed", "source"})
 #: What has lineage of its own, so that the warehouse tells what it reads.
 READERS = TABLES | {"exposure"}
 #: What dbt itself needs of a snapshot.

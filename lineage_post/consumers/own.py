@@ -50,6 +50,9 @@ def own_uses(node: Node) -> Iterator[Use]:
     for key in (key for key in SETTINGS if key in node.config):
         for name in _once(words(_names(key, node.config[key]))):
             yield Use(node.unique_id, "config", node.unique_id, name, key, ("config", key))
+    for key, named in (node.details.get("named_in_hooks") or {}).items():
+        for name in named:
+            yield Use(node.unique_id, "config", node.unique_id, name, key, ("config", key))
     freshness = node.details.get("freshness") or {}
     for key in FRESHNESS if freshness else ():
         for name in _once(words(freshness.get(key) or "")):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from lineage_post.artifacts import Node, Project
 from lineage_post.consumers.use import Use, words
@@ -13,17 +13,42 @@ _PARTS = (("entities", "entity"), ("dimensions", "dimension"), ("measures", "mea
 _FILTERED = re.compile(r"(?:Dimension|TimeDimension|Entity)\(\s*['\"]([\w]+)['\"]")
 
 
+class _Made:
+    """What semantic models offer by name; ``primary`` are the entities that each one's rows are."""
+
+    def __init__(self, primary: Mapping[str, Iterable[str]]) -> None:
+        self.primary = primary
+        self._by_name: dict[str, list[Use]] = {}
+
+    def add(self, name: str, use: Use) -> None:
+        self._by_name.setdefault(name, []).append(use)
+
+    def named(self, name: str) -> list[Use]:
+        return self._by_name.get(name, [])
+
+    def called(self, name: str) -> list[Use]:
+        """Those of a name with its entity in front, ``order__status``: of the semantic models that
+        have this entity for their own, or of all where none has."""
+        front, _, last = name.rpartition("__")
+        found = self.named(last)
+        entity = front.rpartition("__")[2]
+        own = [use for use in found if entity in self.primary.get(use.unique_id, ())]
+        return own or found
+
+
 def semantic_uses(project: Project) -> Iterator[Use]:
     """The columns that semantic models name, then metrics and saved queries through them."""
     models = [n for n in project.nodes.values() if n.resource_type == "semantic_model"]
-    made: dict[str, list[Use]] = {}
+    made = _Made({model.unique_id: model.details.get("primary") or () for model in models})
     for model in sorted(models, key=lambda n: n.unique_id):
         for name, use in _of_model(model):
-            made.setdefault(name, []).append(use)
+            made.add(name, use)
             yield use
+    own_models = {model.name: model for model in models}
     known: dict[str, list[Use]] = {}
     for metric in _metrics_in_order(project):
-        known[metric.name] = list(_of_metric(metric, made, known))
+        own = list(_aggregated(metric, own_models))
+        known[metric.name] = [*own, *_of_metric(metric, made, known)]
         yield from known[metric.name]
     for query in project.nodes.values():
         if query.resource_type == "saved_query":
@@ -43,29 +68,35 @@ def _of_model(model: Node) -> Iterator[tuple[str, Use]]:
                 yield name, Use(model.unique_id, "semantic_model", node, column, role, (key, name))
 
 
-def _of_metric(
-    metric: Node, made: dict[str, list[Use]], known: dict[str, list[Use]]
-) -> Iterator[Use]:
-    named = [use for name in metric.details.get("measures") or () for use in made.get(name, ())
+def _of_metric(metric: Node, made: _Made, known: dict[str, list[Use]]) -> Iterator[Use]:
+    named = [use for name in metric.details.get("measures") or () for use in made.named(name)
              if use.role.startswith("measure")]  # fmt: skip
     named += [use for name in metric.details.get("metrics") or () for use in known.get(name, ())]
     yield from _through(metric, "metric", [*named, *_filtered(metric, made)])
 
 
-def _of_query(
-    query: Node, made: dict[str, list[Use]], known: dict[str, list[Use]]
-) -> Iterator[Use]:
+def _aggregated(metric: Node, models: dict[str, Node]) -> Iterator[Use]:
+    """The columns that a metric names itself, where it aggregates without a measure."""
+    model = models.get(str(metric.details.get("aggregates")))
+    if model is None:
+        return
+    for column in dict.fromkeys(words(metric.details.get("expr") or metric.name)):
+        for node in model.depends_on[:1]:
+            yield Use(metric.unique_id, "metric", node, column, "metric expr", ("expr",))
+
+
+def _of_query(query: Node, made: _Made, known: dict[str, list[Use]]) -> Iterator[Use]:
     named = [use for name in query.details.get("metrics") or () for use in known.get(name, ())]
     grouped = " ".join(query.details.get("group_by") or ())
     for name in dict.fromkeys([*_FILTERED.findall(grouped), *words(grouped)]):
-        named += made.get(name.rpartition("__")[2], ())
+        named += made.called(name)
     yield from _through(query, "saved_query", [*named, *_filtered(query, made)])
 
 
-def _filtered(node: Node, made: dict[str, list[Use]]) -> Iterator[Use]:
-    for text in node.details.get("filters") or ():
-        for name in _FILTERED.findall(text):
-            yield from made.get(name.rpartition("__")[2], ())
+def _filtered(node: Node, made: _Made) -> Iterator[Use]:
+    found = [name for text in node.details.get("filters") or () for name in _FILTERED.findall(text)]
+    for name in [*found, *(node.details.get("constants") or ())]:
+        yield from made.called(name)
 
 
 def _through(node: Node, kind: str, uses: list[Use]) -> Iterator[Use]:

@@ -40,6 +40,7 @@ def data_test_uses(node: Node, project: Project) -> Iterator[Use]:
         return
     listed = [str(node.details["column"])] if node.details.get("column") else []
     own = {k: v for k, v in kwargs.items() if k not in _NO_COLUMNS and k != "field"}
+    own["where"] = node.details.get("where") or ""
     for column in dict.fromkeys([*listed, *words(_plain(own))]):
         yield Use(node.unique_id, "data_test", attached, column, role, ("tests", str(name)))
     parents = [project.nodes[p] for p in node.depends_on if p in project.nodes]

@@ -12,6 +12,8 @@ from lineage_post.consumers.use import Use
 from lineage_post.graph import Column
 from lineage_post.lineage import Lineage
 
+TABLES = frozenset({"model", "snapshot", "seed", "source"})
+
 
 class Uses:
     """``Uses(lineage).of(node, column)``: who stores the column's name, in a stable order.
@@ -22,27 +24,40 @@ class Uses:
 
     def __init__(self, lineage: Lineage) -> None:
         self._lineage = lineage
-        self._named: dict[str, list[Use]] = {}
+        self._nodes = lineage.project.nodes
         self._found: dict[str, dict[str, list[Use]]] = {}
         self._tests: dict[str, list[Node]] = {}
-        for use in self._all():
-            self._named.setdefault(use.node, []).append(use)
+        self._of_test: dict[str, list[Use]] = {}
+        self._rest: dict[str, list[Use]] = {}
+        for test in self._nodes.values():
+            if test.resource_type == "test":
+                attached = str(test.details.get("attached_node") or "")
+                for parent in dict.fromkeys((*test.depends_on, attached)):
+                    self._tests.setdefault(parent, []).append(test)
+        for use in self._far():
+            self._rest.setdefault(use.node, []).append(use)
 
     def of(self, node: str, column: str) -> list[Use]:
         return self._of_node(node).get(column, [])
 
     def singular_tests(self, node: str) -> list[Node]:
         """Data tests that read the node and whose SQL alone says what of it."""
-        return self._tests.get(node, [])
+        return [test for test in self._tests.get(node, ()) if node in test.depends_on]
 
     def columns(self) -> Iterable[Column]:
         """The columns whose names are stored anywhere but in a mere description."""
         return [
             (node, column)
-            for node in self._named
+            for node in self._lineage.nodes
             for column, uses in self._of_node(node).items()
             if any(not use.is_text for use in uses)
         ]
+
+    def stored(self) -> Iterable[Use]:
+        """Every word that may be a column, whether or not the node has it (any more)."""
+        for node in self._nodes:
+            yield from self._near(node)
+        yield from (use for uses in self._rest.values() for use in uses)
 
     def _of_node(self, node: str) -> dict[str, list[Use]]:
         """The uses of each column of a node, found when they are first asked for."""
@@ -50,28 +65,34 @@ class Uses:
             columns = self._lineage.graph.columns(node) if node in self._lineage.nodes else ()
             names = {name.casefold(): name for name in columns}
             found: dict[str, dict[Use, None]] = {}
-            for use in self._named.get(node, ()):
+            for use in (*self._near(node), *self._rest.get(node, ())):
                 column = names.get(use.column.casefold())
                 if column is not None:
                     found.setdefault(column, {})[use] = None
             self._found[node] = {c: sorted(uses, key=_order) for c, uses in found.items()}
         return self._found[node]
 
-    def stored(self) -> Iterable[Use]:
-        """Every word that may be a column, whether or not the node has it (any more)."""
-        return self._all()
+    def _near(self, node: str) -> Iterator[Use]:
+        """What the node itself and the tests that depend on it say of its columns."""
+        own = self._nodes.get(node)
+        if own is not None and own.resource_type in TABLES:
+            yield from own_uses(own)
+        for test in self._tests.get(node, ()):
+            if test.unique_id not in self._of_test:
+                uses = data_test_uses(test, self._lineage.project)
+                self._of_test[test.unique_id] = list(uses)
+            yield from (use for use in self._of_test[test.unique_id] if use.node == node)
 
-    def _all(self) -> Iterator[Use]:
+    def _far(self) -> Iterator[Use]:
+        """What others say: unit tests, the semantic layer, contracts that name other nodes."""
         project = self._lineage.project
         for node in project.nodes.values():
-            if node.resource_type in ("model", "snapshot", "seed", "source"):
-                yield from own_uses(node)
-            elif node.resource_type == "unit_test":
+            if node.resource_type == "unit_test":
                 yield from unit_test_uses(node, project)
-            elif node.resource_type == "test":
-                yield from data_test_uses(node, project)
-                for parent in node.depends_on:
-                    self._tests.setdefault(parent, []).append(node)
+            elif node.resource_type == "test" and node.details.get("namespace") == "lineage_post":
+                near = {*node.depends_on, node.details.get("attached_node")}
+                uses = data_test_uses(node, project)
+                yield from (use for use in uses if use.node not in near)
         yield from semantic_uses(project)
 
 

@@ -105,7 +105,8 @@ class Places:
         return Where(test.path, _line(found[0] if found else owner or tree))
 
     def _of_config(self, owner: Node, use: Use) -> Where:
-        key = re.escape(use.role)
+        # A hook is ``post_hook`` in SQL and ``post-hook`` in YAML.
+        key = re.escape(use.role).replace(r"\-", "[-_]")
         text = self._text(owner.package_name, owner.path) or owner.raw_code
         found = re.search(rf"\b{key}['\"]?\s*[=:]", text)
         if found is not None and not owner.path.endswith((".yml", ".yaml")):

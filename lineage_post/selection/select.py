@@ -90,11 +90,16 @@ class _Picker:
 
     def _intersection(self, parts: list[Selector]) -> Picked:
         found: dict[str, frozenset[str] | None] | None = None
+        empty = []
         for part in parts:
             picked = self._picked(part)
             if not picked:
-                self.warnings.append(f"the selector {part.text!r} matches nothing")
+                empty.append(part.text)
             found = dict(picked) if found is None else _both(found, picked)
+        if not found:
+            # Each part may match something, and all of them together nothing.
+            empty = empty or [",".join(part.text for part in parts)]
+        self.warnings += [f"the selector {text!r} matches nothing" for text in empty]
         return found or {}
 
     def _picked(self, selector: Selector) -> Picked:
@@ -142,11 +147,16 @@ class _Picker:
     def _walked_columns(self, starts: list[tuple[str, str]], selector: Selector) -> Picked:
         graph = self.lineage.graph
         found: dict[str, set[str]] = {}
-        for node, name in starts:
+        up = None if selector.with_family else selector.up
+        if selector.with_family:
+            # dbt's @: all that is made of it, and all that each of these is made of.
+            steps = [s for start in starts for s in graph.downstream(*start, indirect=True)]
+            starts = [*starts, *((s.node, s.column) for s in steps if s.column is not None)]
+        for node, name in dict.fromkeys(starts):
             found.setdefault(node, set()).add(name)
             steps = []
-            if selector.up != 0:
-                steps += graph.upstream(node, name, depth=selector.up, indirect=True)
+            if up != 0:
+                steps += graph.upstream(node, name, depth=up, indirect=True)
             if selector.down != 0:
                 steps += graph.downstream(node, name, depth=selector.down, indirect=True)
             for step in steps:

@@ -80,3 +80,104 @@ def test_strict_makes_what_is_possible_a_finding(
     assert answer(tmp_path, capsys, "impact --drop orders.total", broken)[0] == 0
     code, document = answer(tmp_path, capsys, "impact --drop orders.total --strict", broken)
     assert (code, [p["name"] for p in document["changes"][0]["possibly_affected"]]) == (1, ["stg"])
+
+
+def say(folder: Path, capsys: pytest.CaptureFixture[str], command: str) -> tuple[int, str, str]:
+    code = run([*command.split(), "--project-dir", str(folder)])
+    return (code, *capsys.readouterr())
+
+
+def state(folder: Path, *nodes: Any) -> None:
+    """Artifacts of another state, in ``state`` beside the project's own."""
+    other = folder / "state"
+    other.mkdir()
+    manifest = make_manifest(SOURCE, *nodes)
+    (other / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+
+
+def reads_stg(sql: str) -> Any:
+    return make_model("fct", sql, ["model.shop.stg"])
+
+
+def test_each_answer_is_limited_by_selectors(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nodes = (stg("select id, total from dev.raw.orders"), reads_stg("select id from dev.main.stg"))
+    state(tmp_path, stg("select id, 2 * total as total from dev.raw.orders"),
+          reads_stg("select id from dev.main.stg where id > 0"))  # fmt: skip
+
+    def unused(select: str) -> list[tuple[str, str]]:
+        _, document = answer(tmp_path, capsys, f"unused {select}", *nodes)
+        return [(u["unique_id"], u["column"]) for u in document["unused"]]
+
+    def changed(select: str) -> list[tuple[str, str | None]]:
+        _, document = answer(tmp_path, capsys, f"diff --state state {select}", *nodes)
+        assert document["impacted"] or not document["changes"]
+        return [(c["unique_id"], c["column"]) for c in document["changes"]]
+
+    source, own = ("source.shop.raw.orders", "total"), ("model.shop.stg", "total")
+    assert unused("") == [own, source]
+    assert unused("--select source:raw.orders.total") == [source]
+    assert unused("--exclude source:*") == [own]
+    assert changed("") == [own, ("model.shop.fct", None)]
+    assert changed("--select stg.total") == [own]
+    assert changed("-s fct") == [("model.shop.fct", None)]
+    assert changed("--select +fct --exclude stg") == [("model.shop.fct", None)]
+    assert changed("--select fct.id") == []
+
+
+@pytest.mark.parametrize("command", ["unused", "cycles", "diff --state state"])
+def test_a_selector_that_matches_nothing_is_a_warning_and_a_wrong_column_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    model = stg("select id, total from dev.raw.orders")
+    state(tmp_path, model)
+    answer(tmp_path, capsys, "cycles", model)
+    code, _, said = say(tmp_path, capsys, f"{command} --select nosuch")
+    assert code == 0 and "the selector 'nosuch' matches nothing" in said
+    code, out, said = say(tmp_path, capsys, f"{command} --select stg.totl")
+    assert (code, out) == (2, "")
+    assert "stg has no column 'totl'" in said and "Did you mean total?" in said
+
+
+def test_what_one_state_alone_has_can_be_selected(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = (stg("select id from dev.raw.orders"), reads_stg("select id from dev.main.stg"))
+    gone = make_model("gone", "select id from dev.main.stg", ["model.shop.stg"])
+    state(tmp_path, stg("select id, total from dev.raw.orders"), now[1], gone)
+    for select, expected in [
+        ("stg.total", [("column_removed", "model.shop.stg")]),
+        ("gone", [("node_removed", "model.shop.gone")]),
+    ]:
+        _, document = answer(tmp_path, capsys, f"diff --state state --select {select}", *now)
+        assert [(c["kind"], c["unique_id"]) for c in document["changes"]] == expected
+
+
+def test_a_seed_whose_file_is_the_same_has_the_same_columns_in_both_states(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its file stands in the project alone; the other state has no more than its manifest."""
+    seed = make_model("items", None, unique_id="seed.shop.items", resource_type="seed",
+                      original_file_path="seeds/items.csv", root_path="/home/of/another",
+                      checksum={"name": "sha256", "checksum": "a1"})  # fmt: skip
+    (tmp_path / "seeds").mkdir()
+    (tmp_path / "seeds" / "items.csv").write_text("id,colour\n1,red\n", encoding="utf-8")
+    (tmp_path / "dbt_project.yml").write_text("name: shop\n", encoding="utf-8")
+    model = make_model("m", "select id from dev.main.items", ["seed.shop.items"])
+    state(tmp_path, seed, model)
+    _, document = answer(tmp_path, capsys, "diff --state state", seed, model)
+    assert document["changes"] == []
+
+
+def test_rows_of_an_answer_are_lines_in_a_pipe(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sql = 'select id as "[red]\u65e5" from dev.main.stg'
+    wide = make_model("m" * 90, sql, ["model.shop.stg"])
+    answer(tmp_path, capsys, "cycles", stg("select id from dev.raw.orders"), wide)
+    code, out, _ = say(tmp_path, capsys, "impact --drop orders.id")
+    first, *rows = out.splitlines()[:3]
+    assert code == 1 and first == "drop raw.orders.id: breaks 2 models"
+    assert [row.split()[:2] for row in rows] == [["model", "stg"], ["model", "m" * 90]]
+    assert "[red]\u65e5 value" in rows[1] and rows[0].index("id value") == rows[1].index("[red]")

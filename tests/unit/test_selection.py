@@ -146,3 +146,23 @@ def test_a_selector_is_taken_apart() -> None:
     selector = parse_selector("2+config.meta.owner:Ada+")
     assert (selector.up, selector.down) == (2, None)
     assert (selector.method, selector.key, selector.value) == ("config", "meta.owner", "Ada")
+
+
+def test_an_intersection_that_is_empty_is_a_warning(shop_lineage: Lineage) -> None:
+    selection = select(shop_lineage, "fct,stg_orders")
+    assert selection.nodes == frozenset()
+    assert selection.warnings == ("the selector 'fct,stg_orders' matches nothing",)
+    assert select(shop_lineage, "nothing,fct").warnings == (
+        "the selector 'nothing' matches nothing",
+    )
+
+
+def test_at_a_column_takes_what_is_made_of_it_and_all_that_is_made_of(
+    shop_lineage: Lineage,
+) -> None:
+    made = select(shop_lineage, "raw_orders.id+").columns
+    family = select(shop_lineage, "@raw_orders.id").columns
+    assert made < family
+    beside = {column for node, column in family if node == "seed.shop.raw_orders"}
+    # What else decides the values or rows of a column made of it.
+    assert beside > {"id"}
