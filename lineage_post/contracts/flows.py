@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from lineage_post.contracts.contract import Contract, Require
 from lineage_post.contracts.finding import Finding, Proof, column_text, path_text
@@ -24,6 +25,7 @@ from lineage_post.contracts.walks import (
     is_leaf,
     is_not_aggregated,
     is_not_masked,
+    is_told_apart,
     unknown_reason,
     walk_up,
 )
@@ -87,7 +89,7 @@ class Question:
 
 def derives_from(q: Question) -> list[Finding]:
     """An origin that the value does not come from; with ``require: any`` all of them missing."""
-    sure = q.walk(follow=is_exact)
+    sure = q.walk(follow=is_exact, beyond=partial(is_told_apart, q.lineage))
     groups = q.origins.groups
     missing = [n for n, columns in groups.items() if not any(c in sure for c in columns)]
     if not missing or (q.contract.require is Require.ANY and len(missing) < len(groups)):

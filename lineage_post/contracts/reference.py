@@ -15,6 +15,7 @@ from lineage_post.contracts.contract import unquoted
 from lineage_post.contracts.walks import is_surely_gone
 from lineage_post.errors import SelectionError
 from lineage_post.lineage import Lineage
+from lineage_post.lineage.project import OWN_PACKAGE
 
 READABLE = frozenset({"model", "snapshot", "seed", "source"})
 
@@ -37,7 +38,10 @@ class Names:
 
     def __init__(self, project: Project, lineage: Lineage | None = None) -> None:
         self._nodes: dict[str, set[str]] = {}
+        self._own: set[str] = set()
         for node in project.nodes.values():
+            if node.package_name == OWN_PACKAGE:
+                self._own.add(node.unique_id)
             if node.resource_type in READABLE:
                 for name in _names_of(node):
                     self._nodes.setdefault(name.casefold(), set()).add(node.unique_id)
@@ -64,9 +68,10 @@ class Names:
         raise SelectionError(f"there is no model or source for {text!r}", hint=hint)
 
     def _matching(self, pattern: str) -> set[str]:
+        """What a pattern means: never the lineage tables, which hold nothing of the project."""
         folded = pattern.casefold()
         found = (ids for name, ids in self._nodes.items() if fnmatchcase(name, folded))
-        return set().union(*found)
+        return set().union(*found) - self._own
 
     def _only(self, name: str) -> str:
         found = self._nodes[name.casefold()]

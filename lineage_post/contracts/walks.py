@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from lineage_post.graph import Column
@@ -11,6 +11,8 @@ from lineage_post.lineage import Edge, Lineage
 from lineage_post.vocabulary import Certainty, EdgeType, OpKind, Reason, State, Subtype
 
 Follow = Callable[[Edge], bool]
+#: Whether to walk beyond a column that was reached by these edges.
+Beyond = Callable[[Column, tuple[Edge, ...]], bool]
 _LEAVES = frozenset({"source", "seed"})
 
 
@@ -45,6 +47,7 @@ def walk_up(
     *,
     follow: Follow = lambda edge: True,
     stop: Collection[Column] = (),
+    beyond: Beyond = lambda column, edges: True,
     indirect: bool = False,
 ) -> Walked:
     """What ``start`` comes from over edges that ``follow`` takes; ``stop`` is not walked beyond."""
@@ -52,7 +55,8 @@ def walk_up(
     queue = deque([start])
     while queue:
         column = queue.popleft()
-        if column in stop and column != start:
+        is_end = column in stop or (column in came_by and not beyond(column, came_by[column][1]))
+        if is_end and column != start:
             continue
         for other, edges in _arcs(lineage, column, follow, indirect):
             if other not in came_by and other != start:
@@ -140,6 +144,15 @@ def is_surely_gone(lineage: Lineage, column: tuple[str, str]) -> bool:
 
 def is_exact(edge: Edge) -> bool:
     return edge.certainty is Certainty.EXACT
+
+
+def is_told_apart(lineage: Lineage, column: Column, edges: Iterable[Edge]) -> bool:
+    """Whether all that a column comes from is what these edges read of it. A field of a struct may
+    come from any of the columns that the struct was made of."""
+    if any(edge.from_field is None for edge in edges):
+        return True
+    into = lineage.graph.edges_into(*column)
+    return len({(e.from_node, e.from_column) for e in into if e.type is EdgeType.DIRECT}) <= 1
 
 
 def is_bare(edge: Edge) -> bool:

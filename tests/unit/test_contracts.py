@@ -301,6 +301,20 @@ def test_an_assumed_path_breaks_what_forbids_it_and_proves_nothing() -> None:
     assert "is only assumed to be copied" in row.because
 
 
+def test_a_field_proves_no_more_of_a_struct_than_what_made_all_of_it() -> None:
+    stg = "model.shop.stg"
+    made = [edge(f"{S}:{c}", f"{stg}:s", Subtype.TRANSFORMATION) for c in ("email", "id")]
+    read = edge(f"{stg}:s", f"{M}:v", Subtype.IDENTITY, from_field="id")
+    columns: dict[str, Any] = {S: ["email", "id"], stg: ["s"], M: ["v"]}
+    lineage = make_lineage(columns, [*made, read])
+    (row,) = found(lineage, "derives_from", "v", columns=["users.email"])
+    assert row.proof is Proof.UNPROVEN
+    assert found(lineage, "derives_from", "v", columns=["stg.s"]) == ()
+    assert found(lineage, "does_not_derive_from", "v", columns=["users.email"])
+    lineage = make_lineage(columns, [made[0], read])
+    assert found(lineage, "derives_from", "v", columns=["users.email"]) == ()
+
+
 def test_lineage_known_counts_what_is_unknown_and_what_is_assumed() -> None:
     lineage = one_edge(certainty=ASSUMED)
     assert found(lineage, "lineage_known", None) == ()
