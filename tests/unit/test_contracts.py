@@ -14,7 +14,7 @@ from lineage_post.contracts import ContractTest, Evaluator, Finding, Proof
 from lineage_post.contracts.checked import Check, Checked, checked
 from lineage_post.contracts.declared import Outcome
 from lineage_post.contracts.fresh import Recorded
-from lineage_post.lineage import Lineage
+from lineage_post.lineage import Edge, Lineage
 from lineage_post.publish import findings as written
 from lineage_post.vocabulary import Certainty, Reason, State, Subtype
 
@@ -304,7 +304,7 @@ def test_an_assumed_path_breaks_what_forbids_it_and_proves_nothing() -> None:
 def test_a_field_proves_no_more_of_a_struct_than_what_made_all_of_it() -> None:
     stg = "model.shop.stg"
     made = [edge(f"{S}:{c}", f"{stg}:s", Subtype.TRANSFORMATION) for c in ("email", "id")]
-    read = edge(f"{stg}:s", f"{M}:v", Subtype.IDENTITY, from_field="id")
+    read = Edge(stg, "s", "id", M, "v", Subtype.IDENTITY)
     columns: dict[str, Any] = {S: ["email", "id"], stg: ["s"], M: ["v"]}
     lineage = make_lineage(columns, [*made, read])
     (row,) = found(lineage, "derives_from", "v", columns=["users.email"])
