@@ -31,7 +31,7 @@ test("a cycle that is entered from outside is opened where it closes", () => {
   assert.equal(forward.length, 2);
 });
 
-test("an edge with something on it has more room, and only there", () => {
+test("an edge with something on it has more room before its end, and only there", () => {
   const places = layout([1, 2, 3], [[1, 2], [2, 3]], { ...size, wide: [[1, 2]] }).places;
   assert.ok(places.get(2).x - places.get(1).x > places.get(3).x - places.get(2).x);
 });

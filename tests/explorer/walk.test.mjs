@@ -114,6 +114,14 @@ test("a command stands once between two tables, with all that it gives", () => {
   assert.deepEqual(chips({ openAll: true }), [["to_eur"]]);
 });
 
+test("a command that reads two tables is one node, and all its edges pass there", () => {
+  const g = graph({ "m.a": ["x"], "m.b": ["y"], "m.c": ["z"] }, [["m.a", "x", "m.c", "z", 65], ["m.b", "y", "m.c", "z", 65]], [], { commands: [["to_eur", null]], through: [[2, 0, 0], [2, 1, 0]] });
+  const { links } = scene(walk(g, of(g, "m.c"), { depth: 1 }));
+  const chip = links.find((l) => l.chip).chip;
+  assert.equal(links.filter((l) => l.chip).length, 1);
+  assert.ok(links.every((l) => l.path.includes(` ${chip.x},${chip.y}C`)));
+});
+
 test("a command that takes two columns of a statement stands on the edges of both", () => {
   const column = (id, relation, name, kind) => ({ id, relation, column: name, kind });
   const edge = (source, target) => ({ source, target, transform: "TRANSFORMATION", ops: [{ name: "to_eur", kind: "command" }] });

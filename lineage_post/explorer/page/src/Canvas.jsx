@@ -135,7 +135,7 @@ export function Canvas({ graph, picture, shown, onShow, onFocus, onToggle, onExp
   };
   const click = (e) => {
     const at = (selector) => e.target.closest(selector), card = at(".card"), n = Number(card?.dataset.node), link = at("[data-link]");
-    if (link) onShow(edgeOf(picture.links[link.dataset.link]));
+    if (link) onShow(edgeOf(picture.links, picture.links[link.dataset.link]));
     else if (!card) return;
     else if (at(".head")) onShow({ node: n });
     else if (at(".strip")) onToggle(n, picture.cards.get(n).isOpen ? "none" : "some");

@@ -1,6 +1,6 @@
 import { Component } from "preact";
 import { ERROR_CYCLE, FEEDBACK, KINDS, MATERIAL, OUTPUT, RESTRICTED } from "./graph.js";
-import { plural, shortened, visible } from "./text.js";
+import { plural, visible } from "./text.js";
 
 /** A table. It is drawn again only where something of it has changed; the canvas hears its clicks. */
 export class Card extends Component {
@@ -10,13 +10,13 @@ export class Card extends Component {
   }
   render({ graph, card, isFocus, isShown, root, shownColumn }) {
     const n = card.node, marks = graph.marks[n], { state, why } = graph.nodeState(n), kind = KINDS[graph.kinds[n]];
-    const isHidden = Boolean(marks & RESTRICTED), name = isHidden ? "restricted" : visible(graph.labels[n]), short = shortened(name);
+    const isHidden = Boolean(marks & RESTRICTED), name = isHidden ? "restricted" : visible(graph.labels[n]), [start, end] = split(name);
     const classes = ["card", kind, state !== "known" && "gap", marks & MATERIAL && "material", marks & OUTPUT && "output", marks & ERROR_CYCLE ? "error" : marks & FEEDBACK && "feedback",
       isHidden && "restricted", isFocus && "focus", isShown && "shown"].filter(Boolean).join(" ");
     return (
       <section class={classes} data-node={n} aria-label={name} style={`left:${card.x}px;top:${card.y}px;height:${card.height}px`}>
-        <button type="button" class="head" title={short === name ? undefined : name}>
-          <bdi class="name">{short}</bdi>
+        <button type="button" class="head" title={end ? name : undefined}>
+          <bdi class="name">{end ? <><span>{start}</span><span>{end}</span></> : name}</bdi>
           <span class="sub">{subtitle(graph, n, marks, isHidden)}{state !== "known" && kind !== "native" && <em title={why}>{state}</em>}</span>
         </button>
         {card.hasStrip && <Strip graph={graph} card={card} />}
@@ -27,6 +27,11 @@ export class Card extends Component {
       </section>
     );
   }
+}
+
+/** A long name in two: models of a kind begin alike, so that the end of it is never cut off. */
+function split(name) {
+  return name.length > 22 ? [name.slice(0, -14), name.slice(-14)] : [name, ""];
 }
 
 function subtitle(graph, n, marks, isHidden) {

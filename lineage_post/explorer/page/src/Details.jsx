@@ -155,7 +155,8 @@ function Columns({ graph, n, found, onShow, onFocus }) {
 }
 
 function EdgeSheet({ graph, shown, found, onShow, onFocus }) {
-  const { from, to, code } = shown.edge, n = shown.node;
+  const { from, to, code } = shown.edge, n = shown.node, { edges } = shown;
+  const ends = (key) => [...new Map(edges.filter((e) => e[key] !== null).map((e) => [e[key], [e[key], e.code]])).values()];
   const own = to === null || to === undefined ? null : found?.columns?.[to - graph.first[n]];
   const rows = own?.edges ?? found?.rows ?? [], edge = rows.find(([s, k]) => s === from && kindOf(k) === kindOf(code));
   const ops = edge?.[2] ?? [], commands = ops.filter(([, kind]) => kind === "command").map(([name]) => name);
@@ -166,8 +167,8 @@ function EdgeSheet({ graph, shown, found, onShow, onFocus }) {
       <h2 class="code">{shown.isCommand && commands.length ? commands.map(visible).join(", ") : graph.core.subtypes[kindOf(code)]}</h2>
       <p class="badges"><span class="badge">{graph.core.subtypes[kindOf(code)]}</span>{Boolean(code & MASKED) && <span class="badge">masked</span>}<span class={`badge${code & ASSUMED ? " partial" : ""}`}>{code & ASSUMED ? "assumed" : "exact"}</span>{Boolean(code & STALE) && <span class="badge partial">stale</span>}</p>
       <p class="actions"><button type="button" class="button" onClick={() => onFocus({ node: n })}>Open the relation</button></p>
-      {from !== null && <Ends graph={graph} title="From" items={[[from, code]]} onShow={onShow} target={to} />}
-      <Ends graph={graph} title="To" items={[to === null ? [null, code, n] : [to, code]]} onShow={onShow} isDown />
+      {from !== null && <Ends graph={graph} title="From" items={ends("from")} onShow={onShow} target={to} />}
+      <Ends graph={graph} title="To" items={to === null ? [[null, code, n]] : ends("to")} onShow={onShow} isDown />
       {ops.length > 0 && <><h3>Operations</h3><p class="badges">{ops.map(([name, kind], i) => <span key={i} class={`badge${kind === "command" ? " tag" : ""}`} title={kind.replace("_", " ")}>{visible(name)}</span>)}</p></>}
       {(edge?.[4] || own?.sql) && <><h3>Expression</h3><Sql text={edge?.[4] || own.sql} label="SQL expression" /></>}
       {found?.command ? <Contract contract={found.command} /> : contracts.map(([name, contract]) => <Contract key={name} name={name} contract={contract} />)}

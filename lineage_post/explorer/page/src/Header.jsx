@@ -76,6 +76,12 @@ function SearchBox({ graph, search, onPick }) {
   );
 }
 
+/** What a node is, where it is not a model as most are. */
+function typeOf(graph, n) {
+  const type = graph.ids[n].split(".")[0];
+  return type === "model" ? "" : type.replace("_", " ");
+}
+
 export function Found({ graph, item }) {
   const node = item.column === undefined ? item.node : graph.owner[item.column];
   const kind = KINDS[graph.kinds[node]];
@@ -83,7 +89,7 @@ export function Found({ graph, item }) {
     <>
       <i class={`dot ${kind}`} aria-hidden="true" />
       {item.column === undefined ? (
-        <><bdi class="strong">{visible(graph.labels[node])}</bdi><span class="quiet">{graph.ids[node].split(".")[0]}</span></>
+        <><bdi class="strong">{visible(graph.labels[node])}</bdi><span class="quiet">{typeOf(graph, node)}</span></>
       ) : (
         <><bdi class="code">{visible(graph.column(item.column))}</bdi><bdi class="quiet">{visible(graph.labels[node])}</bdi></>
       )}

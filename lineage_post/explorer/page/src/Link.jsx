@@ -21,10 +21,12 @@ export function Chip({ link }) {
   return <button type="button" class="chip" data-link={link.index} aria-label={`Command ${names.map(visible).join(", ")}`} style={{ left: `${x}px`, top: `${y}px` }}>{text}</button>;
 }
 
-/** What the details of an edge are asked for with. */
-export function edgeOf(link) {
+/** What the details of an edge are asked for with; of a command all that it takes and gives. */
+export function edgeOf(links, link) {
   const first = link.members[0], isCommand = link.look === "command";
-  return isCommand || first.to !== null ? { edge: first, node: link.toNode, isCommand } : { node: link.toNode };
+  if (!isCommand && first.to === null) return { node: link.toNode };
+  const edges = link.station ? links.filter((l) => l.station === link.station).flatMap((l) => l.members) : link.members;
+  return { edge: first, edges, node: link.toNode, isCommand };
 }
 
 /** Gives an edge its tooltip, when the pointer first comes to it. */

@@ -1,10 +1,11 @@
 // Layers from left to right: ranks by longest path, order by barycentre, places by isotonic means.
 // Pure: the same input gives the same places. Cycles are opened, self edges ignored.
-const GAP_X = 66, WIDE_GAP_X = 150, GAP_Y = 22, SWEEPS = 10;
+export const WIDE_GAP_X = 150;
+const GAP_X = 66, GAP_Y = 22, SWEEPS = 10;
 
 /**
  * ids in a stable order, edges as [from, to]; width of every box, height(id) of each,
- * wide: edges that have something standing on them, and need more room.
+ * wide: edges that have something standing on them, and need room before their end.
  * Returns {places: Map id -> {x, y, rank}, width, height, back: edges that run against the flow}.
  */
 export function layout(ids, edges, { width, height, wide = [] }) {
@@ -117,9 +118,12 @@ function spreadOut(layer, wanted, height, y) {
 
 /** The left side of each layer, by its rank. */
 function lefts(rank, wide, width) {
-  const all = [...new Set(rank.values())].sort((a, b) => a - b), needRoom = new Set(wide.map(([a]) => rank.get(a))), found = new Map();
+  const all = [...new Set(rank.values())].sort((a, b) => a - b), needRoom = new Set(wide.map(([, b]) => rank.get(b))), found = new Map();
   let x = 0;
-  for (const r of all) { found.set(r, x); x += width + (needRoom.has(r) ? WIDE_GAP_X : GAP_X); }
+  for (const [i, r] of all.entries()) {
+    if (i) x += width + (needRoom.has(r) ? WIDE_GAP_X : GAP_X);
+    found.set(r, x);
+  }
   return found;
 }
 

@@ -1,4 +1,5 @@
 // From a walk to what is drawn: cards with their rows, and edges between the places on them.
+import { leadThrough, nameCommands } from "./commands.js";
 import { COMMAND, each, FLOWS, isValue, kindOf, NO_COLUMNS, STALE } from "./graph.js";
 import { layout } from "./layout.js";
 
@@ -17,9 +18,9 @@ export function scene(view, { open = new Map(), openAll = false } = {}) {
   const links = linksOf(view, cards);
   const pairs = new Map();
   for (const link of links) if (link.fromNode !== link.toNode) pairs.set(`${link.fromNode} ${link.toNode}`, [link.fromNode, link.toNode]);
-  const made = layout(drawn, [...pairs.values()], { width: WIDTH, height: (n) => cards.get(n).height, wide: links.filter((l) => l.chipped).map((l) => [l.fromNode, l.toNode]) });
+  const made = layout(drawn, [...pairs.values()], { width: WIDTH, height: (n) => cards.get(n).height, wide: links.filter((l) => l.station).map((l) => [l.fromNode, l.toNode]) });
   for (const card of cards.values()) Object.assign(card, made.places.get(card.node), hidden(view, card, cards));
-  return { view, cards, links: place(links, cards), width: made.width, height: made.height };
+  return { view, cards, links: leadThrough(place(links, cards)), width: made.width, height: made.height };
 }
 
 function rowsOf(card, graph, how) {
@@ -72,20 +73,6 @@ function linksOf(view, cards) {
   return found;
 }
 
-/** The commands that edges pass; the first edge between two tables bears their names as a chip. */
-function nameCommands(links, graph) {
-  const named = new Set();
-  for (const link of links) {
-    if (link.look !== "command") continue;
-    link.commands = [...new Set(link.members.flatMap((m) => graph.commands(m.from, m.to)))];
-    const key = `${link.fromNode} ${link.toNode} ${link.commands}`;
-    // A Python model is a command itself, and stands there as a card.
-    if (!link.commands.length || graph.core.kinds[link.toNode] === "2" || named.has(key)) continue;
-    named.add(key);
-    link.chipped = true;
-  }
-}
-
 function look(code) {
   if (code & STALE) return "stale";
   if (!isValue(code)) return "indirect";
@@ -107,7 +94,7 @@ function place(links, cards) {
     const x1 = from.x + WIDTH, y1 = from.y + height(link.a, from) + off, x2 = to.x, y2 = to.y + height(link.b, to) + off;
     const below = Math.max(from.y + from.height, to.y + to.height), isBack = x2 <= x1, out = isBack ? 60 : 0;
     return {
-      ...link, index, chip: link.chipped && { x: (x1 + x2) / 2, y: isBack ? below + 26 : (y1 + y2) / 2, names: link.commands }, x1, y1, x2, y2, path: path(x1, y1, x2, y2, below),
+      ...link, index, x1, y1, x2, y2, path: path(x1, y1, x2, y2, below),
       left: Math.min(x1, x2) - out, right: Math.max(x1, x2) + out, top: Math.min(y1, y2) - 8, bottom: (isBack ? Math.max(below + 26, y1, y2) : Math.max(y1, y2)) + 8,
     };
   });

@@ -15,6 +15,6 @@ export function safeUrl(url) {
 }
 
 /** A long name without its middle: models of a kind begin alike, and differ at the end. */
-export function shortened(name, most = 25) {
+export function shortened(name, most = 24) {
   return name.length > most ? `${name.slice(0, 8)}\u2026${name.slice(9 - most)}` : name;
 }
