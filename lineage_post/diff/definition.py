@@ -150,6 +150,7 @@ class _Reader:
 
     def _meaning(self, expression: Any) -> str:
         """The SQL of an expression with every column replaced by what it comes to."""
+        expression = expression.unnest()
         if isinstance(expression, exp.Column):
             return self._of_column(expression)
         copy = expression.copy()
@@ -271,6 +272,8 @@ class _Reader:
 
     def _grouped(self, select: Any, clause: Any) -> str:
         """A clause, positions of ``group by 1`` and aliases replaced by what they stand for."""
+        if isinstance(clause, (exp.Where, exp.Having, exp.Qualify)):
+            return self._condition(clause.this)
         if not isinstance(clause, exp.Group):
             return self._meaning(clause)
         keys = []
@@ -284,11 +287,17 @@ class _Reader:
             keys.append(self._meaning(key))
         return ", ".join(sorted(keys)) or self._meaning(clause)
 
+    def _condition(self, condition: Any) -> str:
+        """A condition; which of its parts stands first is no difference."""
+        condition = condition.unnest()
+        parts = condition.flatten() if isinstance(condition, exp.And) else [condition]
+        return " and ".join(sorted(self._meaning(part) for part in parts))
+
     def _join(self, join: Any) -> str:
         words = [str(join.args.get(k) or "") for k in ("method", "side", "kind")]
         on = join.args.get("on")
         using = [u.name.casefold() for u in join.args.get("using") or ()]
-        what = self._meaning(on) if on is not None else ", ".join(using)
+        what = self._condition(on) if on is not None else ", ".join(using)
         return " ".join([*words, self._read_name(join.this), what])
 
     def _read_name(self, source: Any) -> str:

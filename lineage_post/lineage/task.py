@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lineage_post.artifacts import CatalogTable, Node, Project
@@ -52,6 +52,8 @@ class Task:
     keeps_columns: bool = False
     snapshot: Snapshot | None = None
     commands: Mapping[str, Any] = field(default_factory=dict)
+    #: Of a microbatch model: the parents of which each batch reads a span of time, with the column.
+    batched_by: tuple[tuple[str, str], ...] = ()
 
     def content_key(self, settings: str) -> str:
         """A hash of all that its trace depends on beside the columns of what it reads."""
@@ -65,6 +67,7 @@ class Task:
             self.keeps_columns,
             self.snapshot and self.snapshot.values(),
             self.commands,
+            self.batched_by,
         )
         # The repr of plain values is the same in every run, and cheaper than JSON.
         return _hash(f"{rest!r}{self.sql}")
@@ -81,8 +84,20 @@ def tasks_of(
             sql = node.compiled_code or inlined.get(node.unique_id)
             if sql is not None:
                 table = catalog.get(node.unique_id)
-                tasks[node.unique_id] = _task(node, sql, relations, table)
+                task = _task(node, sql, relations, table)
+                batched_by = tuple(_batched_by(node, project))
+                tasks[node.unique_id] = replace(task, batched_by=batched_by) if batched_by else task
     return tasks
+
+
+def _batched_by(node: Node, project: Project) -> Iterator[tuple[str, str]]:
+    """dbt filters what a microbatch model reads by the ``event_time`` of each parent that has one;
+    its compiled SQL, which is of no batch, does not say so."""
+    if node.config.get("incremental_strategy") == "microbatch":
+        for parent in sorted(node.depends_on):
+            found = project.nodes.get(parent)
+            if found is not None and found.config.get("event_time"):
+                yield parent, str(found.config["event_time"])
 
 
 def _inlined_bodies(project: Project) -> dict[str, str]:

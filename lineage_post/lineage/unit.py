@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from lineage_post.cache import Read, Record
@@ -17,7 +17,7 @@ from lineage_post.trace import trace
 from lineage_post.trace.result import Trace
 from lineage_post.trace.schema_index import split_name
 from lineage_post.values import ColumnLineage, Edge
-from lineage_post.vocabulary import EdgeType, Reason, State
+from lineage_post.vocabulary import EdgeType, Reason, State, Subtype
 
 
 class Finding(NamedTuple):
@@ -69,8 +69,24 @@ def _found(
             task.snapshot, columns, edges, lambda sql: _columns_read(sql, columns, settings)
         )
         columns = _with_types(task, columns)
+    if traced.state is not State.UNKNOWN:
+        edges = [*edges, *_batch_filters(task, edges, shown)]
     inputs = {ids[".".join(read.parts)] for read in reads if ".".join(read.parts) in ids}
     return Finding(traced, columns, edges, reads, tuple(sorted(inputs)))
+
+
+def _batch_filters(
+    task: Task, edges: Iterable[Edge], shown: Mapping[str, Columns]
+) -> Iterator[Edge]:
+    """The span of time that each batch reads of a parent, where the SQL does not have it."""
+    keys = {parent: key for key, parent in task.parents}
+    present = {(e.from_node, e.from_column) for e in edges if e.subtype is Subtype.FILTER}
+    for parent, event_time in task.batched_by:
+        types = shown.get(keys.get(parent, parent), NO_COLUMNS).types
+        name = next((n for n in types if n.casefold() == event_time.casefold()), event_time)
+        if (parent, name) not in present:
+            text = f"{name} within the batch"
+            yield Edge(parent, name, None, task.unique_id, None, Subtype.FILTER, expression=text)
 
 
 def _trace(task: Task, index: ProjectIndex, settings: Settings) -> Trace:

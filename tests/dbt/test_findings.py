@@ -137,3 +137,18 @@ def test_nothing_is_claimed_of_a_table_with_a_reader_that_is_not_recorded(
     duck.write("models/new_reader.sql", "select spare from {{ ref('stg_orders') }}")
     assert duck.dbt(*run).code == 0
     assert duck.table("lineage_unused_columns", "because", where) == []
+
+
+def test_a_microbatch_model_reads_a_span_of_time_of_what_has_an_event_time(
+    duck: DbtProject,
+) -> None:
+    settings = "incremental_strategy='microbatch', event_time='ordered_at', batch_size='year'"
+    config = f"{{{{ config(materialized='incremental', {settings}, begin='2024-01-01') }}}}"
+    sql = "select order_id, ordered_at from {{ ref('stg_orders') }}"
+    duck.write("models/yearly.sql", f"{config}\n{sql}")
+    assert duck.dbt("run", "--select", "yearly").code == 0
+    assert duck.current_edges("model.shop.yearly") == {
+        ("stg_orders", "order_id", "yearly", "order_id", "IDENTITY"),
+        ("stg_orders", "ordered_at", "yearly", "ordered_at", "IDENTITY"),
+        ("stg_orders", "ordered_at", "yearly", None, "FILTER"),
+    }
