@@ -208,7 +208,8 @@
     row.after(el("tr", "lp-graph-row", attributes(el("td", "", graphOf(n, c)), { colspan: row.children.length })));
   }
 
-  var BOX = { width: 130, height: 46, across: 34, down: 10 }, HOPS = 2, LEVEL = 6;
+  // Five boxes side by side fit into the width that the page gives to a table.
+  var BOX = { width: 122, height: 46, across: 30, down: 10 }, HOPS = 2, LEVEL = 6;
 
   function sources(n, c) {
     var column = typeof c === "number" ? data.nodes[n][NODE.columns][c] : null;
