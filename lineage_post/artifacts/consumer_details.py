@@ -34,6 +34,8 @@ def _constraint(constraint: Any, columns: tuple[str, ...]) -> dict[str, Any]:
         "type": text(take(constraint, "type")),
         "columns": list(columns or texts(take(constraint, "columns"))),
         "expression": text(take(constraint, "expression")),
+        "to": text(take(constraint, "to")),
+        "to_columns": list(texts(take(constraint, "to_columns"))),
     }
 
 

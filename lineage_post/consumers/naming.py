@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from lineage_post.artifacts import Node, Project
 from lineage_post.consumers.own import own_uses
 from lineage_post.consumers.semantic import semantic_uses
-from lineage_post.consumers.tested import data_test_uses, unit_test_uses
+from lineage_post.consumers.tested import data_test_uses, foreign_key_uses, unit_test_uses
 from lineage_post.consumers.use import Use, words
 from lineage_post.consumers.uses import TABLES
 
@@ -85,6 +85,7 @@ def _uses(project: Project) -> Iterator[Use]:
     for node in project.nodes.values():
         if node.resource_type in TABLES:
             yield from own_uses(node)
+            yield from foreign_key_uses(node, project)
         elif node.resource_type == "unit_test":
             yield from unit_test_uses(node, project)
         elif node.resource_type == "test":

@@ -49,6 +49,19 @@ def data_test_uses(node: Node, project: Project) -> Iterator[Use]:
         yield Use(node.unique_id, "data_test", to or "", column, role, ("tests", str(name)))
 
 
+def foreign_key_uses(node: Node, project: Project) -> Iterator[Use]:
+    """The columns of another node that a foreign key of this one points at."""
+    parents = [project.nodes[p] for p in node.depends_on if p in project.nodes]
+    for constraint in node.details.get("constraints") or ():
+        to = constraint.get("to") or ""
+        # dbt writes a ref while it parses, and the relation's name once it has compiled.
+        named = (p.unique_id for p in parents if p.relation_name and p.relation_name == to)
+        found = _referred(to, node, parents, project) or next(named, None)
+        for column in constraint.get("to_columns") or () if found else ():
+            role = f"constraint {constraint['type']}"
+            yield Use(node.unique_id, "constraint", found or "", column, role, ("constraints",))
+
+
 def _contract_uses(node: Node, attached: str, role: str, project: Project) -> Iterator[Use]:
     """The column a contract of this package is on, and those it names as ``model.column``."""
     keys = ("tests", str(node.details.get("test")))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from lineage_post.artifacts import Node
 from lineage_post.consumers.own import own_uses
 from lineage_post.consumers.semantic import semantic_uses
-from lineage_post.consumers.tested import data_test_uses, unit_test_uses
+from lineage_post.consumers.tested import data_test_uses, foreign_key_uses, unit_test_uses
 from lineage_post.consumers.use import Use
 from lineage_post.graph import Column
 from lineage_post.lineage import Lineage
@@ -84,10 +84,12 @@ class Uses:
             yield from (use for use in self._of_test[test.unique_id] if use.node == node)
 
     def _far(self) -> Iterator[Use]:
-        """What others say: unit tests, the semantic layer, contracts that name other nodes."""
+        """What others say: unit tests, the semantic layer, whatever names others' columns."""
         project = self._lineage.project
         for node in project.nodes.values():
-            if node.resource_type == "unit_test":
+            if node.details.get("constraints"):
+                yield from foreign_key_uses(node, project)
+            elif node.resource_type == "unit_test":
                 yield from unit_test_uses(node, project)
             elif node.resource_type == "test" and node.details.get("namespace") == "lineage_post":
                 near = {*node.depends_on, node.details.get("attached_node")}

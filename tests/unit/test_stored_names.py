@@ -205,3 +205,13 @@ def test_two_models_of_one_name_are_told_apart_by_their_package() -> None:
     lineage = lineage_of(ORDERS, ours, theirs, reader)
     impacts = lineage.impact(drop=["other.dup.id", "shop.dup.id"])
     assert [[d.unique_id for d in i.dependents] for i in impacts] == [["model.shop.reads"], []]
+
+
+@pytest.mark.parametrize("to", ["ref('stg')", '"dev"."main"."stg"'])
+def test_a_foreign_key_names_columns_of_the_table_it_points_at(to: str) -> None:
+    lines = make_model(
+        "lines", "select id from dev.raw.orders", [RAW, STG],
+        constraints=[{"type": "foreign_key", "columns": ["id"], "to": to, "to_columns": ["total"]}],
+    )  # fmt: skip
+    assert broken("total", stg(), lines) == {"constraint: constraint foreign_key"}
+    assert broken("id", stg(), lines) == set()
