@@ -57,7 +57,7 @@ export function App({ graph, search }) {
       {place.page === "statement" ? <Statement graph={graph} /> : !place.focus ? (
         <Home graph={graph} onPick={focus} missing={place.missing} />
       ) : (
-        <div class={`stage${shown ? " with-sheet" : ""}`}>
+        <div class={`stage${shown ? " with-sheet" : ""}`} onKeyDown={(e) => { if (e.key === "Escape") setShown(null); }}>
           <section class="work" aria-label="Lineage">
             <Toolbar graph={graph} place={place} picture={picture} view={view} go={go} setView={setView} />
             <Canvas graph={graph} picture={picture} shown={shown} onShow={setShown} onFocus={focus} onToggle={toggle} onExpand={expand} />

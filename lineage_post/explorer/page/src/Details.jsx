@@ -11,9 +11,8 @@ const LISTED = 12, COLUMNS_LISTED = 60;
 export function Details({ graph, shown, onShow, onFocus, onClose, hasIndirect }) {
   const found = useDetails(graph, shown.node), n = shown.node;
   const isHidden = Boolean(graph.marks[n] & RESTRICTED);
-  const close = (e) => { if (e.key === "Escape") onClose(); };
   return (
-    <aside class="sheet" aria-label="Details" onKeyDown={close}>
+    <aside class="sheet" aria-label="Details">
       <button type="button" class="icon close" aria-label="Close details" onClick={onClose}>{"\u00d7"}</button>
       {isHidden ? <><h2>restricted</h2><p class="quiet">You may see that something stands here and how it is connected, not what it is.</p></>
         : shown.edge ? <EdgeSheet graph={graph} shown={shown} found={found} onShow={onShow} onFocus={onFocus} />

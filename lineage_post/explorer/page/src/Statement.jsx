@@ -52,7 +52,7 @@ function Drawn({ answer, core }) {
     return { ...scene(walk(graph, { node: graph.target }, { depth: 2, kinds }), { openAll: true, open }), depth: 2 };
   }, [graph, open]);
   return (
-    <div class={`stage${shown ? " with-sheet" : ""}`}>
+    <div class={`stage${shown ? " with-sheet" : ""}`} onKeyDown={(e) => { if (e.key === "Escape") setShown(null); }}>
       <section class="work"><Canvas graph={graph} picture={picture} shown={shown} onShow={setShown} onFocus={() => undefined} onToggle={(n, how) => setOpen(new Map(open).set(n, how))} onExpand={() => undefined} /></section>
       {shown && <Details graph={graph} shown={shown} onShow={setShown} onFocus={() => undefined} onClose={() => setShown(null)} hasIndirect />}
     </div>
