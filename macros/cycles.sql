@@ -64,18 +64,61 @@
             and to_node in (select from_node from pairs where from_node <> to_node)
     ),
 
+    moments as (
+        select node, max(refreshed_at) as moment
+        from current_refreshes
+        group by node
+    ),
+
+    -- The time of refresh cannot grow all around a cycle: at the head of some pair of it, it does
+    -- not. In a project without cycles such heads are few, and what follows is next to nothing.
+    heads as (
+        select distinct inner_pairs.to_node as head
+        from inner_pairs
+        left join moments as before on inner_pairs.from_node = before.node
+        left join moments as after on inner_pairs.to_node = after.node
+        where before.moment is null or after.moment is null or before.moment >= after.moment
+    ),
+
+    first_ahead as (
+        select inner_pairs.from_node, inner_pairs.to_node
+        from inner_pairs
+        inner join heads on inner_pairs.from_node = heads.head
+    ),
+
     {{ lineage_post.closure(
-        'node_reach', 'inner_pairs', ['from_node'], ['to_node'], steps
+        'ahead', 'inner_pairs', ['from_node'], ['to_node'], steps, first='first_ahead'
     ) }},
+
+    back_pairs as (
+        select to_node as from_node, from_node as to_node from inner_pairs
+    ),
+
+    first_behind as (
+        select distinct back_pairs.from_node, back_pairs.to_node
+        from back_pairs
+        inner join ahead on back_pairs.from_node = ahead.from_node
+        where ahead.from_node = ahead.to_node
+    ),
+
+    {{ lineage_post.closure(
+        'behind', 'back_pairs', ['from_node'], ['to_node'], steps, first='first_behind'
+    ) }},
+
+    looped as (
+        select distinct ahead.from_node as head, ahead.to_node as node
+        from ahead
+        inner join behind
+            on ahead.from_node = behind.from_node and ahead.to_node = behind.to_node
+    ),
 
     -- Of each node on a cycle all the nodes it shares one with, itself among them.
     shared as (
         select distinct node, other
         from (
-            select one.from_node as node, one.to_node as other
-            from node_reach as one
-            inner join node_reach as back
-                on one.from_node = back.to_node and one.to_node = back.from_node
+            select one.node, another.node as other
+            from looped as one
+            inner join looped as another on one.head = another.head
             union all
             select from_node as node, to_node as other from pairs where from_node = to_node
         ) as every_pair
@@ -152,9 +195,10 @@
 
 {#-
     CTEs that end in one of the name: all pairs (start, end) of which one leads to the other over
-    pairs of the relation. With `steps` over at most so many; with none by recursion.
+    pairs of the relation, beginning with those of `first`, where it is given. With `steps` over at
+    most so many; with none by recursion.
 -#}
-{% macro closure(name, relation, start, end, steps) %}
+{% macro closure(name, relation, start, end, steps, first=none) %}
     {%- set all_ends = start + end -%}
     {%- set next_pair -%}
         select distinct
@@ -166,7 +210,7 @@
     {%- endset -%}
     {%- if steps is none %}
     {{ name }} as (
-        select {{ all_ends | join(', ') }} from {{ relation }}
+        select {{ all_ends | join(', ') }} from {{ first or relation }}
         union
         {{ next_pair }}
         from {{ name }} as before
@@ -174,7 +218,7 @@
     )
     {%- else %}
     {{ name }}_1 as (
-        select distinct {{ all_ends | join(', ') }} from {{ relation }}
+        select distinct {{ all_ends | join(', ') }} from {{ first or relation }}
     ),
     {%- for number in range(2, steps + 1) %}
 
