@@ -71,7 +71,7 @@ class ColumnGraph:
         self._parents: dict[str, tuple[str, ...]] = {}
         for unique_id, node in lineage.nodes.items():
             parents = dict.fromkeys(node.inputs)
-            if isinstance(node.edges, tuple):
+            if isinstance(node.edges, (tuple, list)):
                 # What is stored lists all that its edges come from among its inputs.
                 parents.update(dict.fromkeys(edge.from_node for edge in node.edges))
             self._parents[unique_id] = tuple(parents)
