@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lineage_post.lineage import Lineage
+from lineage_post.options import Options
 from lineage_post.trace import SchemaIndex, Trace, TraceEdge, trace
 from lineage_post.vocabulary import OpKind, Reason
 
@@ -28,13 +29,24 @@ def schema_of(lineage: Lineage, dialect: str | None) -> SchemaIndex:
     return schema
 
 
-def statement_graph(sql: str, dialect: str | None, schema: SchemaIndex) -> dict[str, Any]:
+def statement_graph(
+    sql: str, dialect: str | None, schema: SchemaIndex, options: Options | None = None
+) -> dict[str, Any]:
     """Nodes, edges and outputs of a statement, with its state and what is not known of it.
+
+    ``options`` has the project's commands and masking functions.
 
     Where it cannot be parsed the document has ``error``: ``{"message", "line", "column"}``, the
     two numbers null where the parser gives none.
     """
-    found = trace(sql, dialect=dialect, schema=schema)
+    options = options or Options()
+    found = trace(
+        sql,
+        dialect=dialect,
+        schema=schema,
+        commands=options.commands,
+        masking_functions=options.masking_functions,
+    )
     if found.reason is Reason.PARSE_ERROR:
         return {"error": _error(found.detail or "not SQL")}
     target = found.target or RESULT

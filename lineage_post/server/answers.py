@@ -72,7 +72,7 @@ def statement(seen: Seen, sql: str, dialect: str | None) -> dict[str, Any]:
         raise OptionError(
             f"there is no SQL dialect {dialect!r}", hint=f"Known: {', '.join(known)}."
         ) from None
-    return statement_graph(sql, name, seen.schema)
+    return statement_graph(sql, name, seen.schema, lineage.options)
 
 
 def dependents(seen: Seen, column: str, change: str, to: str | None) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from tests.unit.manifests import make_model, make_source
 pytestmark = [pytest.mark.browser]
 expect.set_options(timeout=30_000)
 
+LOOKS = ("value", "indirect", "command")
 HOSTILE = "</script><script>window.pwned=1</script>"
 IMAGE = "<img src=x onerror=window.pwned=2>"
 
@@ -324,17 +325,16 @@ def served(tmp_path: Path, browse: functools.partial[Site]) -> Iterator[Site]:
 def test_a_pasted_statement_is_drawn(served: Site) -> None:
     page = at(served)
     page.get_by_role("button", name="Paste SQL").click()
-    page.fill("textarea", "select id, revenue * 2 as twice from main.fct_orders where id > 1")
+    page.fill("textarea", "select id, to_eur(revenue) as twice from main.fct_orders where id > 1")
     page.keyboard.press("Control+Enter")
     page.wait_for_selector(".card")
     assert len(cards(page)) == 2
     assert page.locator(".card .row", has_text="twice").count() == 1
-    assert (
-        page.locator(".edges .link.value").count() == 2
-        and page.locator(".edges .link.indirect").count() == 1
-    )
+    looks = {look: page.locator(f".edges .link.{look}").count() for look in LOOKS}
+    assert looks == {"value": 1, "indirect": 1, "command": 1}
+    expect(page.locator(".chip")).to_have_text("to_eur")
     page.locator(".card .row", has_text="twice").click()
-    expect(page.locator(".sheet .sql").first).to_contain_text("revenue * 2")
+    expect(page.locator(".sheet .sql").first).to_contain_text("to_eur(revenue)")
 
 
 def test_a_statement_that_is_no_sql_says_where(served: Site) -> None:

@@ -50,16 +50,19 @@ export function Canvas({ graph, picture, shown, onShow, onFocus, onToggle, onExp
     return () => { cancelAnimationFrame(frame); clearTimeout(timer); };
   });
   useEffect(() => {
+    let timer;
     const resized = new ResizeObserver(() => {
       const e = eye.current, size = { w: box.current.clientWidth, h: box.current.clientHeight };
       if (!size.w || (size.w === e.size.w && size.h === e.size.h)) return;
       e.size = size;
-      // What one looks at stays where it is, and in sight.
+      // What one looks at stays in sight. A picture that nobody moved is fitted in again, but not
+      // before the second click of a double one has met its card.
       const card = picture.cards.get(shown?.node) ?? picture.cards.get(focus.node);
-      if (card) move(...toReveal(card, e.at, size));
+      if (e.isMoved && card) move(...toReveal(card, e.at, size));
+      else timer = setTimeout(() => { if (!e.isMoved) refit(); }, 350);
     });
     resized.observe(box.current);
-    return () => resized.disconnect();
+    return () => { resized.disconnect(); clearTimeout(timer); };
   }, [picture, shown]);
   useEffect(() => {
     const wheel = (e) => {
@@ -93,7 +96,7 @@ export function Canvas({ graph, picture, shown, onShow, onFocus, onToggle, onExp
     if (e.key === "+" || e.key === "=") zoom(1.2);
     else if (e.key === "-") zoom(1 / 1.2);
     else if (e.key === "0") refit();
-    else if (column !== undefined && (e.key === "f" || (e.key === "Enter" && e.shiftKey))) onFocus({ node: graph.owner[column], column: Number(column) });
+    else if (column !== undefined && (e.key === "f" || (e.key === "Enter" && e.shiftKey))) onFocus?.({ node: graph.owner[column], column: Number(column) });
     else if (steps && column !== undefined) walkTo(neighbour(Number(column), e.key));
     else if (steps) move(...steps);
     else return;
@@ -144,6 +147,7 @@ export function Canvas({ graph, picture, shown, onShow, onFocus, onToggle, onExp
     else if (at("[data-column]")) onShow({ node: n, column: Number(at("[data-column]").dataset.column) });
   };
   const twice = (e) => {
+    if (!onFocus) return;
     const row = e.target.closest("[data-column]"), card = e.target.closest(".card"), link = e.target.closest("[data-link]");
     if (link) onFocus({ node: picture.links[link.dataset.link].toNode });
     else if (row) onFocus({ node: Number(card.dataset.node), column: Number(row.dataset.column) });

@@ -37,6 +37,7 @@ function split(name) {
 function subtitle(graph, n, marks, isHidden) {
   if (isHidden) return "not visible to you";
   const kind = KINDS[graph.kinds[n]], type = graph.ids[n].split(/[.:]/)[0];
+  if (graph.details) return n === graph.target ? "the statement" : "relation";
   const words = [kind === "native" ? "raw data" : kind === "command" ? "python model" : type.replace("_", " ")];
   if (marks & ERROR_CYCLE) words.push("cycle");
   else if (marks & FEEDBACK) words.push("feedback");

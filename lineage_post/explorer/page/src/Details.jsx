@@ -58,7 +58,7 @@ function ColumnSheet({ graph, c, found, onShow, onFocus, hasIndirect }) {
         {edges.some(([, code]) => code & ASSUMED) && <span class="badge partial" title="more than is certain">assumed</span>}
         {(own.tags ?? []).map((tag) => <span key={tag} class="badge tag">{visible(tag)}</span>)}
       </p>
-      <p class="actions"><button type="button" class="button" onClick={() => onFocus({ node: n, column: c })}>Focus</button><NodeLinks graph={graph} n={n} found={found} /></p>
+      <p class="actions">{onFocus && <button type="button" class="button" onClick={() => onFocus({ node: n, column: c })}>Focus</button>}<NodeLinks graph={graph} n={n} found={found} /></p>
       {state !== "known" && <p class="gapnote"><b>{state}</b>{why ? `: ${why}` : ""} {reason && <code>{reason}</code>}{own.detail && <span class="block">{visible(own.detail)}</span>}</p>}
       {own.text && <p class="text">{visible(own.text)}</p>}
       {own.sql && <><h3>Expression</h3><Sql text={own.sql} label="SQL expression" /></>}
@@ -120,7 +120,7 @@ function NodeSheet({ graph, n, found, onShow, onFocus }) {
         {found?.group && <span class="badge">group {visible(found.group)}</span>}
         {(found?.tags ?? []).map((tag) => <span key={tag} class="badge tag">{visible(tag)}</span>)}
       </p>
-      <p class="actions"><button type="button" class="button" onClick={() => onFocus({ node: n })}>Focus</button><NodeLinks graph={graph} n={n} found={found} /></p>
+      <p class="actions">{onFocus && <button type="button" class="button" onClick={() => onFocus({ node: n })}>Focus</button>}<NodeLinks graph={graph} n={n} found={found} /></p>
       {state !== "known" && <p class="gapnote"><b>{state}</b>{why ? `: ${why}` : ""} {reason && <code>{reason}</code>}{found?.detail && <span class="block">{visible(found.detail)}</span>}</p>}
       {found?.remarks?.map(([r, name, detail], i) => <p key={i} class="gapnote"><code>{name || "its rows"}</code> {graph.core.reasons[r - 1]?.[1]}{detail && <span class="block">{visible(detail)}</span>}</p>)}
       {found?.text && <p class="text">{visible(found.text)}</p>}
@@ -145,7 +145,7 @@ function Columns({ graph, n, found, onShow, onFocus }) {
       <ul class="columns">
         {Array.from({ length: listed }, (_, i) => {
           const c = graph.first[n] + i, gap = graph.columnState(c).state;
-          return <li key={c}><button type="button" class="plain" onClick={() => onShow({ node: n, column: c })} onDblClick={() => onFocus({ node: n, column: c })}><bdi class="code"><Name text={graph.column(c)} /></bdi></button><span class="quiet code">{visible(found?.columns?.[i]?.type ?? "")}</span>{gap !== "known" && <span class="kind warn">{gap}</span>}</li>;
+          return <li key={c}><button type="button" class="plain" onClick={() => onShow({ node: n, column: c })} onDblClick={() => onFocus?.({ node: n, column: c })}><bdi class="code"><Name text={graph.column(c)} /></bdi></button><span class="quiet code">{visible(found?.columns?.[i]?.type ?? "")}</span>{gap !== "known" && <span class="kind warn">{gap}</span>}</li>;
         })}
       </ul>
       {count > listed && <button type="button" class="plain more" onClick={() => setAll(true)}>{plural(count - listed, "more column")}</button>}
@@ -165,7 +165,7 @@ function EdgeSheet({ graph, shown, found, onShow, onFocus }) {
       <p class="crumb">{shown.isCommand ? <><i class="dot command" />command</> : "edge"}</p>
       <h2 class="code">{shown.isCommand && commands.length ? commands.map(visible).join(", ") : graph.core.subtypes[kindOf(code)]}</h2>
       <p class="badges"><span class="badge">{graph.core.subtypes[kindOf(code)]}</span>{Boolean(code & MASKED) && <span class="badge">masked</span>}<span class={`badge${code & ASSUMED ? " partial" : ""}`}>{code & ASSUMED ? "assumed" : "exact"}</span>{Boolean(code & STALE) && <span class="badge partial">stale</span>}</p>
-      <p class="actions"><button type="button" class="button" onClick={() => onFocus({ node: n })}>Open the relation</button></p>
+      {onFocus && <p class="actions"><button type="button" class="button" onClick={() => onFocus({ node: n })}>Open the relation</button></p>}
       {from !== null && <Ends graph={graph} title="From" items={ends("from")} onShow={onShow} target={to} />}
       <Ends graph={graph} title="To" items={to === null ? [[null, code, n]] : ends("to")} onShow={onShow} isDown />
       {ops.length > 0 && <><h3>Operations</h3><p class="badges">{ops.map(([name, kind], i) => <span key={i} class={`badge${kind === "command" ? " tag" : ""}`} title={kind.replace("_", " ")}>{visible(name)}</span>)}</p></>}

@@ -53,8 +53,8 @@ function Drawn({ answer, core }) {
   }, [graph, open]);
   return (
     <div class={`stage${shown ? " with-sheet" : ""}`} onKeyDown={(e) => { if (e.key === "Escape") setShown(null); }}>
-      <section class="work"><Canvas graph={graph} picture={picture} shown={shown} onShow={setShown} onFocus={() => undefined} onToggle={(n, how) => setOpen(new Map(open).set(n, how))} onExpand={() => undefined} /></section>
-      {shown && <Details graph={graph} shown={shown} onShow={setShown} onFocus={() => undefined} onClose={() => setShown(null)} hasIndirect />}
+      <section class="work"><Canvas graph={graph} picture={picture} shown={shown} onShow={setShown} onFocus={null} onToggle={(n, how) => setOpen(new Map(open).set(n, how))} onExpand={() => undefined} /></section>
+      {shown && <Details graph={graph} shown={shown} onShow={setShown} onFocus={null} onClose={() => setShown(null)} hasIndirect />}
     </div>
   );
 }

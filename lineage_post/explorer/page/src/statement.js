@@ -31,7 +31,7 @@ export function statementGraph(answer, core) {
     details[n].columns[to - listed.slice(0, n).reduce((sum, l) => sum + l.length, 0)].edges.push(told);
   }
   const graph = new Graph({
-    ...core, ids: relations, labels: relations, docs: null, claims: [], gaps: [], why: null, commands: called.map((name) => [name, null]), through: passed,
+    ...core, ids: relations, labels: relations, docs: null, claims: [], gaps: [], why: null, commands: called.map((name) => [name, core.commands?.find(([known]) => known === name)?.[1] ?? null]), through: passed,
     kinds: relations.map((_, n) => (n === target ? 1 : 0)).join(""), marks: relations.map((_, n) => (n === target ? 2 : 0)),
     states: relations.map((_, n) => (n === target ? ["known", "partial", "unknown"].indexOf(answer.state) : 0)),
     counts: listed.map((l) => l.length), names, columns: flat.map((node) => names.indexOf(node.column)), edges: packed(values), cycles: [],
