@@ -235,3 +235,11 @@ def test_a_column_is_on_a_cycle_exactly_when_it_reaches_itself(made: Made) -> No
     on_cycle = {column for cycle in graph.cycles for column in cycle.columns}
     for start in columns_in(made):
         assert (start in graph.reach(*start)) == (start in on_cycle)
+
+
+def test_what_is_stored_of_a_node_lists_all_that_its_edges_come_from(
+    shop_lineage: Lineage,
+) -> None:
+    """The graph finds the readers of a node by their inputs, without decoding their edges."""
+    for node in shop_lineage.nodes.values():
+        assert {edge.from_node for edge in node.edges} <= set(node.inputs), node.unique_id
