@@ -31,7 +31,12 @@ class Algebra(Protocol):
 
 
 class Polynomials:
-    """Text such as ``(orders[1]*items[2]+orders[3])``."""
+    """Text such as ``(orders[1]*items[2]+orders[3])``.
+
+    ``has_sums``: some of it is summed by the query itself, and may become long.
+    """
+
+    has_sums = False
 
     def leaf(self, token: exp.Expr) -> exp.Expr:
         return token
@@ -52,6 +57,7 @@ class Polynomials:
         return self.plus_over(annotation, lambda aggregate: aggregate)
 
     def plus_over(self, annotation: exp.Expr, over: Over) -> exp.Expr:
+        self.has_sums = True
         joined = exp.GroupConcat(this=annotation, separator=text("+"))
         # The query's own texts are joined as the query says.
         joined.meta[OURS] = True

@@ -11,14 +11,17 @@ from sqlglot import exp
 from lineage_post.provenance.answer import CellClaim, Explained, Label, TermClaim, Witness
 from lineage_post.provenance.connection import Connection, Row
 from lineage_post.provenance.dialects import render
-from lineage_post.provenance.expansion import Expander
+from lineage_post.provenance.expansion import Expander, TooManyRows
 from lineage_post.provenance.literals import agree, equals, same_row
 from lineage_post.provenance.plan import Plan
 from lineage_post.provenance.polynomial import Polynomial, Reader, Token, add, in_order, parse
+from lineage_post.provenance.semiring import Semiring, evaluate
 from lineage_post.provenance.settings import Settings
 from lineage_post.provenance.witnesses import fetch
 
 Values = Mapping[str, Any]
+#: Counting in floats: there may be astronomically many derivations.
+_NUMBERS: Semiring[float] = Semiring(0.0, 1.0, float.__add__, float.__mul__)
 
 
 @dataclass(slots=True)
@@ -63,19 +66,23 @@ class Asker:
         if not groups:
             return []
         condition = self._condition([row for row, _ in groups], question.key)
-        counted = self.connection.rows(self.plan.count(condition))
-        counts = self._by_output(counted)
+        extras = ["_p", *(f"_cell{n}" for n in range(1, self._width() + 1))]
+        asked = self.plan.question(condition, extras)
+        # Where the query itself sums annotations, they are asked for once they are known to be few.
+        is_counted = self.plan.rewritten.has_sums
+        first = self.connection.rows(self.plan.count(condition) if is_counted else asked)
+        found = self._by_output(first)
         answers: list[Explained] = []
         for row, multiplicity in groups:
-            match = _matching(row, counts, question.key, self.plan.volatile)
+            match = _matching(row, found, question.key, self.plan.volatile)
             explained = self._labelled(question, row, multiplicity, match.label, match.changed)
-            explained.derivations = sum(float(extra[0] or 0) for _, extra in match.found) or None
+            if is_counted:
+                explained.derivations = _total(match)
             answers.append(explained)
         there = [answer for answer in answers if answer.label is not Label.GONE]
-        if there:
-            extras = ["_p", *(f"_cell{n}" for n in range(1, self._width() + 1))]
-            asked = self.connection.rows(self.plan.question(condition, extras))
-            self._open_all(there, self._by_output(asked), question.key)
+        if there and is_counted:
+            found = self._by_output(self.connection.rows(asked))
+        self._open_all(there, found, question.key)
         return answers
 
     def _by_output(self, rows: Sequence[Row]) -> list[tuple[Values, Row]]:
@@ -127,29 +134,57 @@ class Asker:
         for answer in answers:
             match = _matching(answer.row, found, key, self.plan.volatile)
             opened.append(_Opened(answer, [extra for _, extra in match.found]))
-        few = [one for one in opened if not self._is_many(one.explained)]
-        if few:
-            together = self._expander(self.settings.cap * len(few))
-            if not together.expand(p for one in few for p in one.polynomials).is_cut:
-                for one in few:
-                    one.expander = together
+        self._open_few([one for one in opened if not self._is_many(one.explained)])
+        many = [one for one in opened if one.expander is None]
+        self._count([one.explained for one in many if one.explained.derivations is None], key)
+        for one in many:
+            one.explained.truncated = True
+            one.expander = self._expander(self.settings.sample, cut=True)
+            one.expander.expand(one.polynomials)
         for one in opened:
-            if one.expander is None:
-                is_many = self._is_many(one.explained)
-                one.expander = self._expander(
-                    self.settings.sample if is_many else self.settings.cap
-                )
-                expansion = one.expander.expand(one.polynomials)
-                one.explained.truncated = is_many or expansion.is_cut
+            assert one.expander is not None
             self._explain(one, one.expander)
         self._add_witnesses(opened)
+
+    def _open_few(self, opened: Sequence[_Opened]) -> None:
+        """Expand what can be expanded within the limits, and count its derivations."""
+        if not opened:
+            return
+        together = self._within(opened)
+        for one in opened:
+            alone = together is None and len(opened) > 1
+            expander = self._within([one]) if alone else together
+            if expander is None:
+                continue
+            gates = expander.expansion.gates
+            counted = sum(evaluate(p, _NUMBERS, lambda _: 1.0, gates) for p in one.polynomials)
+            one.explained.derivations = counted or None
+            if not self._is_many(one.explained):
+                one.expander = expander
+
+    def _within(self, opened: Sequence[_Opened]) -> Expander | None:
+        """What opens the gates of these rows, None where there is more than the limits allow."""
+        expander = self._expander(self.settings.cap * len(opened), cut=False)
+        try:
+            expander.expand(p for one in opened for p in one.polynomials)
+        except TooManyRows:
+            return None
+        return expander
+
+    def _count(self, answers: Sequence[Explained], key: tuple[str, ...]) -> None:
+        """Ask the engine for the number of derivations, where they were too many to read."""
+        if answers:
+            condition = self._condition([answer.row for answer in answers], key)
+            counts = self._by_output(self.connection.rows(self.plan.count(condition)))
+            for answer in answers:
+                answer.derivations = _total(_matching(answer.row, counts, key, self.plan.volatile))
 
     def _is_many(self, explained: Explained) -> bool:
         return (explained.derivations or 0) > self.settings.cap
 
-    def _expander(self, limit: int) -> Expander:
+    def _expander(self, limit: int, *, cut: bool) -> Expander:
         gates, run = self.plan.rewritten.gates, self.connection.rows
-        return Expander(gates, run, self.plan.dialect, limit=limit, cut=True)
+        return Expander(gates, run, self.plan.dialect, limit=limit, cut=cut)
 
     def _explain(self, one: _Opened, expander: Expander) -> None:
         explained, expansion = one.explained, expander.expansion
@@ -222,6 +257,11 @@ class Asker:
                 )
                 claims.append(CellClaim(names[written], tuple(sources)))
         return tuple(claims)
+
+
+def _total(match: Match) -> float | None:
+    """The derivations of the rows that match, each of which carries its own count."""
+    return sum(float(extra[0] or 0) for _, extra in match.found) or None
 
 
 def token_of(text: str) -> Token:

@@ -26,7 +26,6 @@ class Plan:
 
     prepared: Prepared
     rewritten: Rewritten
-    counting: exp.Expr
     outputs: Mapping[str, str]
     volatile: frozenset[str]
     dialect: str
@@ -46,7 +45,8 @@ class Plan:
 
     def count(self, condition: exp.Expr) -> exp.Select:
         """The same rows with the number of their derivations."""
-        return self._over(self.counting, condition, ["_p"])
+        counting = Rewriter(self.prepared, Counts()).rewrite().query
+        return self._over(counting, condition, ["_p"])
 
     def _over(self, query: exp.Expr, condition: exp.Expr, extras: Sequence[str]) -> exp.Select:
         outputs = [*self.columns().values(), *(column(name, "_ask") for name in extras)]
@@ -61,7 +61,6 @@ def make_plan(
     prepared = prepare(sql, dialect, relations)
     rewriter = Rewriter(prepared, cells=settings.cells, terms=settings.how)
     rewritten = rewriter.rewrite()
-    counting = Rewriter(prepared, Counts()).rewrite().query
     outputs = matched(prepared.names, rewritten.names, columns)
     names = {written: name for name, written in outputs.items()}
     volatile = {
@@ -69,7 +68,7 @@ def make_plan(
         for position in volatile_outputs(prepared)
         if rewritten.names[position] in names
     }
-    return Plan(prepared, rewritten, counting, outputs, frozenset(volatile), dialect)
+    return Plan(prepared, rewritten, outputs, frozenset(volatile), dialect)
 
 
 def matched(

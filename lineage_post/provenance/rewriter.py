@@ -40,6 +40,8 @@ class Rewritten:
     #: The labels of relations whose rows can be witnesses; others only occur in absence conditions.
     witnessing: frozenset[str]
     notes: tuple[str, ...]
+    #: Annotations are summed as text: they may be long, so that counting comes first.
+    has_sums: bool
 
 
 class Rewriter:
@@ -99,7 +101,8 @@ class Rewriter:
         bases = self.prepared.bases
         identities = {bases[name].label: kind for name, kind in self.identities.items()}
         witnessing = frozenset(self.witnessing)
-        return Rewritten(query, names, gates, identities, witnessing, tuple(self.notes))
+        has_sums = isinstance(self.algebra, Polynomials) and self.algebra.has_sums
+        return Rewritten(query, names, gates, identities, witnessing, tuple(self.notes), has_sums)
 
     def query(self, node: exp.Expr) -> exp.Expr:
         """A query annotated: its outputs, then ``extras``."""

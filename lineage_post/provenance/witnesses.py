@@ -21,7 +21,7 @@ from lineage_post.provenance.polynomial import Reader, Token, written_token
 from lineage_post.provenance.prepare import Base
 
 #: So many rows are asked for in one statement.
-BATCH = 1_000
+BATCH = 5_000
 #: (key, values, multiplicity)
 Found = tuple[dict[str, Any], dict[str, Any], int]
 

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tests.bench.commands import DIFF, IMPACT, START
+from tests.bench.hook import Second
 from tests.bench.queries import BEST, EDGES, EXPRESSIONS, PARSE
 
 #: Task of a project -> what a reader is told.
@@ -56,8 +57,10 @@ class Results:
     manifests: dict[str, tuple[int, dict[str, dict[str, Any]]]] = field(default_factory=dict)
     #: The models of a project, and what commands on it take.
     commands: tuple[int, dict[str, dict[str, Any]]] | None = None
-    #: What ``why`` costs, in lines of words.
-    why: list[str] = field(default_factory=list)
+    #: The second ``dbt build`` of an unchanged project.
+    hook: Second | None = None
+    #: What ``why`` costs, in times of the query that makes the row.
+    why: dict[str, Any] = field(default_factory=dict)
     loads: list[tuple[str, tuple[float, float, float]]] = field(default_factory=list)
 
     def note_load(self, when: str) -> None:
@@ -82,6 +85,7 @@ def to_dict(results: Results) -> dict[str, Any]:
             for name, (models, reports) in results.manifests.items()
         },
         "commands": results.commands,
+        "hook": asdict(results.hook) if results.hook else None,
         "why": results.why,
         "aims": [{**asdict(aim), "is_reached": aim.is_reached} for aim in aims(results)],
     }
@@ -98,8 +102,12 @@ def show(results: Results, console: Console) -> None:
     if results.commands is not None:
         models, reports = results.commands
         console.print(_project_table(f"{models:,} models: commands as whole processes", reports))
-    for line in results.why:
-        console.print(f"why: {line.strip()}")
+    if results.hook is not None:
+        title = f"second dbt build of {results.hook.models:,} unchanged models"
+        console.print(_project_table(title, results.hook.reports))
+        console.print(results.hook.words())
+    if results.why:
+        console.print(_why_table(results.why))
     console.print(_aims_table(list(aims(results))))
     for when, load in results.loads:
         console.print(f"load {when}: " + " ".join(f"{value:.1f}" for value in load))
@@ -119,6 +127,15 @@ def _project_table(title: str, reports: Reports) -> Table:
             f"{report['edges']:,}" if report["edges"] else "",
             f"{report['peak_mb']:.0f}",
         )
+    return table
+
+
+def _why_table(why: Mapping[str, Any]) -> Table:
+    queries, scale = why["queries"], why["scale"]
+    title = f"why: CPU of asking for one row : its query, {queries} TPC queries, scale {scale}"
+    table = _table(f"{title}, 2 GB", *why["asked"])
+    for what, key in (("until its witnesses are known", "asked"), ("and read, all", "whole")):
+        table.add_row(what, *(f"{value:.2f}" for value in why[key].values()))
     return table
 
 
@@ -158,6 +175,9 @@ def aims(results: Results) -> Iterator[Aim]:
             yield Aim("cost of 5,000 models : 1,000", large / small, 6)
     if results.commands is not None:
         yield from _command_aims(*results.commands)
+    if results.why:
+        for figure, bound in (("median", 2.5), ("p90", 6), ("q67", 10)):
+            yield Aim(f"why, one row : its query, {figure}", results.why["asked"][figure], bound)
     for name, (models, tools) in results.manifests.items():
         ours, theirs = tools.get("lineage-post build"), tools.get("dbt-colibri")
         if ours and theirs:
