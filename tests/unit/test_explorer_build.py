@@ -37,11 +37,13 @@ def told(root: Path) -> str:
     return (root / hatch_build.BUILT / "NOT_BUILT.txt").read_text(encoding="utf-8")
 
 
-def npm_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, does: str) -> None:
+def npm_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, does: str, version: str = "v20.1.0"
+) -> None:
     """Puts a node and an npm on the PATH, and no other."""
     folder = tmp_path / "bin"
     folder.mkdir()
-    for name, code in (("node", ":"), ("npm", does)):
+    for name, code in (("node", f"echo {version}"), ("npm", does)):
         script = folder / name
         script.write_text(f"#!{shutil.which('sh')}\n{code}\n", encoding="utf-8")
         script.chmod(0o755)
@@ -49,8 +51,16 @@ def npm_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, does: str) -> None
 
 
 def test_without_node_the_install_says_what_is_missing(sources: Path, nothing: None) -> None:
-    assert hatch_build.build_page(sources) == "there was no Node.js when it was installed"
-    assert "no Node.js" in told(sources)
+    problem = "there was no Node.js 20 or newer when it was installed"
+    assert hatch_build.build_page(sources) == problem
+    assert problem in told(sources)
+
+
+def test_a_node_that_is_too_old_is_none(
+    sources: Path, nothing: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    npm_that(tmp_path, monkeypatch, "exit 1", version="v12.22.0")
+    assert "no Node.js 20" in (hatch_build.build_page(sources) or "")
 
 
 def test_without_the_npm_registry_the_install_says_so(
