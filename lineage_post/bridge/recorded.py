@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,23 @@ from sqlglot import parse_one
 from lineage_post.artifacts import Node, Project, RelationName, read_manifest
 from lineage_post.bridge.profile import connect
 from lineage_post.errors import LineageError
-from lineage_post.history.replay import Derivation, Recorded, current
+from lineage_post.history.recalled import (
+    Recalled,
+    Times,
+    asserted_edges,
+    recalled_nodes,
+    vouched_edges,
+)
+from lineage_post.history.replay import (
+    Change,
+    Derivation,
+    Recorded,
+    changes,
+    identities,
+    standing,
+    whole_builds,
+)
 from lineage_post.lineage import Lineage
-from lineage_post.lineage.record import packed_node
 from lineage_post.options import Options
 from lineage_post.trace.dialects import dialect_of
 from lineage_post.trace.result import Op
@@ -33,7 +47,6 @@ _EDGE = (
 _COLUMN = "fingerprint, column_name, ordinal, data_type, state, reason, expression"
 _NODE = "node, definition_version, resource_type, relation, package, materialization, tags"
 _MOST_VALUES = 500
-_RANKS = {"execution": "0", "manifest": "1"}
 
 
 class RecordedTables:
@@ -80,6 +93,18 @@ class RecordedTables:
         )
         return [(row[0], row[1]) for row in rows]
 
+    def changes(self, nodes: Collection[str], refreshes: Collection[Recorded]) -> list[Change]:
+        """How the columns of nodes changed by these refreshes, in the order of their times."""
+        renames = self.renames()
+        own: dict[str, list[Recorded]] = {node: [] for node in nodes}
+        for node, refresh in identities(refreshes, renames):
+            if node in own:
+                own[node].append(refresh)
+        prints = {r.fingerprint for listed in own.values() for r in listed if r.fingerprint}
+        derivations = self.derivations(prints)
+        found = [c for n, listed in own.items() for c in changes(n, listed, derivations, renames)]
+        return sorted(found, key=lambda c: (c.refresh.order, c.node))
+
     def derivations(self, fingerprints: Collection[str]) -> dict[str, dict[str | None, Derivation]]:
         """What each column of these fingerprints, and the rows (None), come from."""
         sources: dict[tuple[str, str | None], set[str]] = {}
@@ -101,38 +126,24 @@ class RecordedTables:
 
     def lineage(
         self, as_of: datetime | None, as_recorded: datetime | None, options: Options
-    ) -> Lineage:
+    ) -> tuple[Lineage, Recalled]:
         """The lineage as it stood at a time, of what had been recorded by another."""
-        counting = current(self.refreshes(), as_of, as_recorded)
-        ordered = sorted(counting.values(), key=lambda r: _RANKS.get(r.producer, "2" + r.producer))
-        prints = {r.fingerprint for r in ordered if r.fingerprint}
-        edges: dict[str, dict[tuple[Any, ...], Edge]] = {}
-        best: dict[tuple[str, str], str] = {}
-        rank = {r.fingerprint: i for i, r in reversed([*enumerate(ordered)])}
-        ranked = sorted(self._edges(prints), key=lambda e: rank[e[0]])
-        for fingerprint, edge in ranked:
-            kind = "DIRECT" if edge.type.value == "DIRECT" else edge.subtype.value
-            key = (edge.from_node, edge.from_column, edge.to_column, kind)
-            said_by = best.setdefault((edge.to_node, repr(key)), fingerprint)
-            if said_by == fingerprint:
-                edges.setdefault(edge.to_node, {})[(*key, edge)] = edge
-        columns: dict[str, list[ColumnLineage]] = {}
+        read_at = datetime.now(timezone.utc).replace(tzinfo=None)
+        stands = standing(self.refreshes(), as_of, as_recorded)
+        whole = whole_builds(stands)
+        counting = [listed[0] for listed in stands.values()]
+        prints = {r.fingerprint for r in (*counting, *whole.values()) if r.fingerprint}
+        edges: dict[str | None, list[Edge]] = {}
+        for fingerprint, edge in self._edges(prints):
+            edges.setdefault(fingerprint, []).append(edge)
+        columns: dict[str | None, list[ColumnLineage]] = {}
         for fingerprint, column in self._columns(prints):
             columns.setdefault(fingerprint, []).append(column)
-        nodes = {}
-        for refresh in reversed(ordered):
-            listed = columns.get(refresh.fingerprint or "", [])
-            is_known = not refresh.reason
-            nodes[refresh.node] = packed_node(
-                refresh.node,
-                listed,
-                edges.get(refresh.node, {}).values(),
-                state=State.KNOWN if is_known else _state(listed),
-                reason=Reason(refresh.reason) if refresh.reason else None,
-                operation="",
-                inputs={e.from_node for e in edges.get(refresh.node, {}).values()},
-            )
-        return Lineage(self._project_of(counting.values()), nodes, options)
+        asserted, modes = asserted_edges(stands, whole, edges, columns)
+        vouched = vouched_edges(counting, asserted, options, as_of or read_at)
+        nodes = recalled_nodes(counting, columns, vouched)
+        lineage = Lineage(self._project_of(counting), nodes, options, modes=modes)
+        return lineage, Recalled(Times(as_of, as_recorded, read_at), vouched)
 
     def _project_of(self, refreshes: Collection[Recorded]) -> Project:
         wanted = {(r.node, r.definition_version) for r in refreshes}
@@ -199,10 +210,6 @@ class RecordedTables:
 def _recorded(row: Sequence[Any]) -> Recorded:
     node, run_id, producer, refreshed_at, recorded_at, *rest = row
     return Recorded(node, run_id, producer, _naive(refreshed_at), _naive(recorded_at), *rest)
-
-
-def _state(columns: Collection[ColumnLineage]) -> State:
-    return State.PARTIAL if any(c.state is State.KNOWN for c in columns) else State.UNKNOWN
 
 
 def _relation(text: str | None) -> RelationName | None:

@@ -25,10 +25,12 @@ from lineage_post.cache import Cache
 from lineage_post.cli import console
 from lineage_post.cli.places import Places
 from lineage_post.errors import ArtifactError, OptionError
-from lineage_post.lineage import ENGINE, Lineage, trace_project
+from lineage_post.history.recalled import Recalled
+from lineage_post.lineage import ENGINE, Edge, Lineage, trace_project
 from lineage_post.lineage.load import CACHE_FOLDER
 from lineage_post.lineage.modes import with_other_mode
 from lineage_post.options import Options, gather_options, project_variables
+from lineage_post.publish import json
 from lineage_post.trace.dialects import ADAPTER_DIALECTS, dialect_of, rules_of
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -61,6 +63,18 @@ class Loaded:
     places: Places
     manifest: Path
     warnings: list[str] = field(default_factory=list)
+    #: Of what was read from the lineage tables: the times it is of, and who vouches for it.
+    recalled: Recalled | None = None
+
+    def metadata(self) -> dict[str, Any]:
+        """What an answer is of; of recorded lineage also the times."""
+        times = self.recalled.times.to_dict() if self.recalled else {}
+        return {**json.metadata_of(self.lineage.project, self.options), **times}
+
+    def edge_to_dict(self, edge: Edge) -> dict[str, Any]:
+        """An edge as every document has it; a recorded one with who vouches for it."""
+        vouched = self.recalled.vouched.get(edge) if self.recalled else None
+        return {**json.edge_to_dict(edge), **(vouched.to_dict() if vouched else {})}
 
 
 def artifact_options(command: Command) -> Command:

@@ -11,7 +11,7 @@ from lineage_post.cli import console, wording
 from lineage_post.cli.loading import Loaded, Request, artifact_options, load
 from lineage_post.cli.places import Places, place_options
 from lineage_post.cli.tree import grouped
-from lineage_post.cli.walk import Walk, named
+from lineage_post.cli.walk import Walk, limit, named
 from lineage_post.lineage import Lineage
 from lineage_post.lineage.modes import BOTH, FULL_REFRESH, INCREMENTAL, mode_of
 from lineage_post.lineage.project import node_to_dict
@@ -26,7 +26,9 @@ from lineage_post.vocabulary import EdgeType
 @click.option("--depth", type=click.IntRange(min=1), help="Follow at most so many steps.")
 @click.option("--indirect", is_flag=True, help="Also follow joins, filters, groups and the like.")
 @click.option("--output", type=click.Choice(["text", "json"]), default="text")
-@click.option("--as-of", metavar="T", help="The recorded lineage as it stood at this time.")
+@click.option(
+    "--as-of", metavar="T|A..B", help="The recorded lineage at this time; A..B: what changed in it."
+)
 @click.option("--as-recorded", metavar="T", help="Of what had been recorded by this time.")
 @click.option("--profiles-dir", help="Folder of profiles.yml, to read what was recorded.")
 @click.option("--target", "target_name", help="Target of the dbt profile.")
@@ -48,10 +50,15 @@ def command(
     A model without a column lists its columns. 2+x.y goes two steps up.
     """
     if as_of or as_recorded:
-        from lineage_post.cli.recorded import load_recorded
+        from lineage_post.cli.recorded import Asked, load_recorded, show_span
 
-        loaded = load_recorded(places, request, as_of, as_recorded, profiles_dir, target_name)
-        console.note(loaded.warnings[0])
+        asked = Asked(as_of, as_recorded, profiles_dir, target_name)
+        if asked.is_span:
+            show_span(places, request, asked, target, depth, indirect, output)
+            return
+        loaded = load_recorded(places, request, asked)
+        if output == "text" and loaded.recalled is not None:
+            console.say(f"[quiet]{loaded.recalled.times}[/]")
     else:
         loaded = load(places, request)
         for line in _stale(loaded):
@@ -64,8 +71,8 @@ def command(
         loaded,
         found.node,
         found.column,
-        _limit(found.up, depth),
-        _limit(found.down, depth),
+        limit(found.up, depth),
+        limit(found.down, depth),
         indirect,
     )
     if output == "json":
@@ -79,10 +86,6 @@ _MODES = {
     INCREMENTAL: "as later builds run it: the first one, or --full-refresh, may read other columns",
     FULL_REFRESH: "as its first build runs it: later builds may read other columns",
 }
-
-
-def _limit(plus: int | None, depth: int | None) -> int | None:
-    return depth if plus is None else plus if depth is None else min(plus, depth)
 
 
 def _stale(loaded: Loaded) -> list[str]:
@@ -100,9 +103,10 @@ def _show_node(loaded: Loaded, node: str, output: str) -> None:
     if output == "json":
         console.say_json(
             {
-                "metadata": json.metadata_of(lineage.project, loaded.options),
+                "metadata": loaded.metadata(),
                 "node": {
                     **node_to_dict(traced),
+                    "edges": [loaded.edge_to_dict(edge) for edge in traced.edges],
                     "native": _native(lineage, node),
                     "build_mode": mode_of(lineage, node),
                 },

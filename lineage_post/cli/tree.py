@@ -9,6 +9,7 @@ from rich.tree import Tree
 
 from lineage_post.cli import wording
 from lineage_post.cli.console import marked
+from lineage_post.history.recalled import Recalled
 from lineage_post.lineage import Edge, Lineage
 from lineage_post.vocabulary import EdgeType, State
 
@@ -25,6 +26,7 @@ class Branches:
     is_up: bool
     depth: int | None
     indirect: bool
+    recalled: Recalled | None = None
     seen: dict[Key, int] = field(default_factory=dict)
     lines: int = 0
     left_out: int = 0
@@ -70,7 +72,8 @@ class Branches:
         kind = self._kind(node)
         how = f"{wording.subtypes(edges)}{wording.remarks(edges)}"
         above = " [quiet](above)[/]" if again else ""
-        return f"{name}{kind} {how}{above}{wording.expression(edges)}"
+        stale = " [warning](stale)[/]" if self.recalled and self.recalled.is_stale(edges) else ""
+        return f"{name}{kind} {how}{stale}{above}{wording.expression(edges)}"
 
     def _field(self, edges: list[Edge]) -> str | None:
         fields = {edge.from_field for edge in edges}

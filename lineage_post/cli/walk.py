@@ -14,7 +14,6 @@ from lineage_post.cli.loading import Loaded
 from lineage_post.cli.tree import Branches, grouped
 from lineage_post.graph import Step
 from lineage_post.lineage import ColumnLineage, Edge, Lineage
-from lineage_post.publish import json
 from lineage_post.vocabulary import EdgeType, State
 
 #: So many columns are named in a summary line.
@@ -38,10 +37,10 @@ class Walk:
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "metadata": json.metadata_of(self.lineage.project, self.loaded.options),
+            "metadata": self.loaded.metadata(),
             "column": {"unique_id": self.node, **_column_to_dict(self._column(), self.column)},
-            "upstream": [_step_to_dict(step) for step in self._steps(is_up=True)],
-            "downstream": [_step_to_dict(step) for step in self._steps(is_up=False)],
+            "upstream": [self._step_to_dict(step) for step in self.steps(is_up=True)],
+            "downstream": [self._step_to_dict(step) for step in self.steps(is_up=False)],
             "possibly_affected": self._possibly() if self.down != 0 else [],
         }
 
@@ -57,16 +56,27 @@ class Walk:
         traced = self.lineage.nodes.get(self.node)
         return traced.column(self.column) if traced else None
 
-    def _steps(self, *, is_up: bool) -> list[Step]:
+    def steps(self, *, is_up: bool) -> list[Step]:
+        """The columns in one direction, nearest first."""
         depth = self.up if is_up else self.down
         if depth == 0:
             return []
         walk = self.lineage.graph.upstream if is_up else self.lineage.graph.downstream
         return walk(self.node, self.column, depth=depth, indirect=self.indirect)
 
+    def _step_to_dict(self, step: Step) -> dict[str, Any]:
+        return {
+            "unique_id": step.node,
+            "column": step.column,
+            "depth": step.depth,
+            "is_value": step.is_value,
+            "edges": [self.loaded.edge_to_dict(edge) for edge in step.edges],
+        }
+
     def _show_tree(self, *, is_up: bool, depth: int | None, title: str) -> None:
         tree = Tree(f"{self._title()} [quiet]{title}[/]", guide_style="quiet")
-        Branches(self.lineage, is_up, depth, self.indirect).draw(tree, self.node, self.column)
+        branches = Branches(self.lineage, is_up, depth, self.indirect, self.loaded.recalled)
+        branches.draw(tree, self.node, self.column)
         if not tree.children:
             tree.add(f"[quiet]{console.marked(self._nothing(is_up))}[/]")
         console.say(tree)
@@ -148,6 +158,11 @@ class Walk:
         return sorted(found)
 
 
+def limit(plus: int | None, depth: int | None) -> int | None:
+    """How far to go: the number at the plus sign, at most ``depth``; None is without end."""
+    return depth if plus is None else plus if depth is None else min(plus, depth)
+
+
 def named(lineage: Lineage, edges: Iterable[Edge]) -> str:
     """The sources of edges, each with how it acts; the rest is counted."""
     groups = list(grouped(edges, lambda edge: (edge.from_node, edge.from_column)))
@@ -170,14 +185,4 @@ def _column_to_dict(column: ColumnLineage | None, name: str) -> dict[str, Any]:
         "reason": column.reason and column.reason.value,
         "detail": column.detail,
         "expression": column.expression,
-    }
-
-
-def _step_to_dict(step: Step) -> dict[str, Any]:
-    return {
-        "unique_id": step.node,
-        "column": step.column,
-        "depth": step.depth,
-        "is_value": step.is_value,
-        "edges": [json.edge_to_dict(edge) for edge in step.edges],
     }

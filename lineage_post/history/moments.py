@@ -24,10 +24,15 @@ def moment(text: str | None, flag: str) -> datetime | None:
     return found.astimezone(timezone.utc).replace(tzinfo=None) if found.tzinfo else found
 
 
+def is_span(text: str) -> bool:
+    """Whether the text is two times: ``A..B``, or ``A..`` for until now."""
+    return ".." in text
+
+
 def span(text: str | None, flag: str) -> tuple[datetime | None, datetime | None]:
     """``A..B`` as two times, ``T`` as that time twice."""
-    if text is None or ".." not in text:
+    if text is None or not is_span(text):
         at = moment(text, flag)
         return at, at
     start, _, end = text.partition("..")
-    return moment(start, flag), moment(end or None, flag)
+    return moment(start or None, flag), moment(end or None, flag)

@@ -6,7 +6,7 @@ line that has rows at hand.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,6 +16,8 @@ CLAIMS = frozenset({Status.SUCCESS.value, Status.DERIVED.value, Status.PLANNED.v
 #: What a failed trace could not see gives way to what was known before it.
 _BLIND = frozenset({"not_compiled", "internal_error"})
 _EXECUTION = "execution"
+#: Builds that make all rows of an incremental model.
+WHOLE = frozenset({"first", "full_refresh"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,25 +65,50 @@ class Change:
     after: Derivation | None
 
 
-def current(
+def standing(
     refreshes: Iterable[Recorded],
     as_of: datetime | None = None,
     as_recorded: datetime | None = None,
-) -> dict[tuple[str, str], Recorded]:
-    """The refresh of each (node, producer) that counts at ``as_of``, of what was recorded by
-    ``as_recorded``; None is now."""
+) -> dict[tuple[str, str], list[Recorded]]:
+    """The refreshes of each (node, producer) that stand at ``as_of``, of what was recorded by
+    ``as_recorded``; None is now. The first of each list is the one that counts."""
     by_node: dict[str, list[Recorded]] = {}
     for refresh in refreshes:
         if (as_of is None or refresh.refreshed_at <= as_of) and (
             as_recorded is None or refresh.recorded_at <= as_recorded
         ):
             by_node.setdefault(refresh.node, []).append(refresh)
-    found: dict[tuple[str, str], Recorded] = {}
+    found: dict[tuple[str, str], list[Recorded]] = {}
     for node, listed in by_node.items():
-        standing = _standing(sorted(listed, key=lambda r: r.order))
+        claims = _standing(sorted(listed, key=lambda r: r.order))
         # The last of each producer, after those that could not see.
-        for refresh in sorted(standing, key=lambda r: (r.reason not in _BLIND, r.order)):
-            found[node, refresh.producer] = refresh
+        for refresh in sorted(
+            claims, key=lambda r: (r.reason not in _BLIND, r.order), reverse=True
+        ):
+            found.setdefault((node, refresh.producer), []).append(refresh)
+    return found
+
+
+def current(
+    refreshes: Iterable[Recorded],
+    as_of: datetime | None = None,
+    as_recorded: datetime | None = None,
+) -> dict[tuple[str, str], Recorded]:
+    """The refresh of each (node, producer) that counts; see ``standing``."""
+    return {key: listed[0] for key, listed in standing(refreshes, as_of, as_recorded).items()}
+
+
+def whole_builds(
+    stands: Mapping[tuple[str, str], Sequence[Recorded]],
+) -> dict[tuple[str, str], Recorded]:
+    """Of incremental models the last build of the whole table before the one that counts: rows of
+    both stand in it. As the macro ``edge_refreshes`` has them."""
+    found: dict[tuple[str, str], Recorded] = {}
+    for key, listed in stands.items():
+        whole = next((r for r in listed if r.build_mode in WHOLE and r.fingerprint), None)
+        last = listed[0]
+        if whole and last.build_mode == "incremental" and last.fingerprint != whole.fingerprint:
+            found[key] = whole
     return found
 
 

@@ -9,7 +9,18 @@ import pytest
 from lineage_post.errors import LineageError, OptionError
 from lineage_post.history.claims import Claims, require_producer
 from lineage_post.history.moments import moment, span
-from lineage_post.history.replay import Derivation, Recorded, changes, current
+from lineage_post.history.recalled import of_whole_build, vouched_edges
+from lineage_post.history.replay import (
+    Derivation,
+    Recorded,
+    changes,
+    current,
+    standing,
+    whole_builds,
+)
+from lineage_post.options import Options
+from lineage_post.values import ColumnLineage, Edge
+from lineage_post.vocabulary import State, Subtype
 
 START = datetime(2026, 1, 1)
 NODE = "model.shop.m"
@@ -105,6 +116,47 @@ def test_a_renamed_node_goes_on_with_its_history() -> None:
     assert [(c.column, c.kind) for c in told] == [("x", "first"), ("x", "changed"), ("y", "added")]
     # What is made under the old name since then is another node's history.
     assert [c.kind for c in changes(old, listed, DERIVATIONS, [(old, new)])] == ["first"]
+
+
+def test_rows_of_the_whole_build_stand_beside_those_that_were_added() -> None:
+    listed = [
+        recorded(0, "old", build_mode="first"),
+        recorded(1, "whole", build_mode="full_refresh"),
+        recorded(2, "added", build_mode="incremental"),
+        recorded(3, "later", build_mode="incremental"),
+        recorded(4, "other", producer="logs"),
+    ]
+    whole = whole_builds(standing(listed))
+    assert {key: r.fingerprint for key, r in whole.items()} == {(NODE, "execution"): "whole"}
+    assert whole_builds(standing(listed, at(1))) == {}
+    by, kept, gone = (
+        Edge("model.shop.a", "x", None, NODE, column, Subtype.IDENTITY) for column in "xyz"
+    )
+    columns = [ColumnLineage(1, name, None, State.KNOWN, None) for name in "xy"]
+    assert of_whole_build([by], [by, kept, gone], columns) == [kept]
+
+
+def test_an_edge_is_stale_when_none_of_its_producers_confirms_it_any_more() -> None:
+    column = ("model.shop.a", "x", None, "model.shop.b", "x")
+    copied, computed = Edge(*column, Subtype.IDENTITY), Edge(*column, Subtype.TRANSFORMATION)
+    other = Edge("model.shop.a", "y", None, "model.shop.b", "y", Subtype.IDENTITY)
+    counting = [
+        recorded(0, "ours", producer="execution", node="model.shop.b"),
+        recorded(50, "logged", producer="logs", node="model.shop.b"),
+    ]
+    node = "model.shop.b"
+    edges = {(node, "execution"): [copied, other], (node, "logs"): [computed]}
+    options = Options(stale_after_days={"default": 30, "logs": 60})
+    found = vouched_edges(counting, edges, options, at(100))
+    # This tool's details go before those of the logs, which confirm the column all the same.
+    assert {e: v.producers for e, v in found.items()} == {
+        copied: ("execution", "logs"),
+        other: ("execution",),
+    }
+    assert [found[copied].is_stale, found[other].is_stale] == [False, True]
+    late = vouched_edges(counting, edges, options, at(111))
+    assert late[copied].is_stale
+    assert not vouched_edges(counting, edges, Options(), at(9999))[other].is_stale
 
 
 @pytest.mark.parametrize(
