@@ -98,16 +98,17 @@ def is_temporary(identifier: str) -> bool:
 
 
 def _at_home(
-    names: Sequence[tuple[tuple[str, ...], str]], home: tuple[str, str] | None
+    names: Sequence[tuple[tuple[str, ...], str]], home: tuple[str, str | None] | None
 ) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The shorter names that the connection completes: ``orders``, ``main.orders``."""
+    """The shorter names that the connection completes: ``orders``, ``main.orders``; the latter
+    alone where no schema is given."""
     if home is None:
         return
-    database, schema = (part.casefold() for part in home)
+    database, schema = home[0].casefold(), home[1] and home[1].casefold()
     for parts, unique_id in names:
         if len(parts) == 3 and parts[0].casefold() == database:
             yield parts[1:], unique_id
-        in_schema = len(parts) > 1 and parts[-2].casefold() == schema
+        in_schema = schema is not None and len(parts) > 1 and parts[-2].casefold() == schema
         if in_schema and (len(parts) == 2 or parts[0].casefold() == database):
             yield parts[-1:], unique_id
 

@@ -131,8 +131,8 @@ class Project:
     macro_paths: Mapping[str, str] = field(default_factory=dict)
     #: Packages whose nodes another project owns (injected, or from an upstream manifest).
     external_packages: frozenset[str] = frozenset()
-    #: Database and schema of the connection, where it is known: what a shorter name is short for.
-    home: tuple[str, str] | None = None
+    #: Database and schema of the connection, as far as known: what a shorter name is short for.
+    home: tuple[str, str | None] | None = None
     #: Bare names of macros whose SQL writes to relations.
     writing_macros: frozenset[str] = frozenset()
 

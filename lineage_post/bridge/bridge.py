@@ -64,26 +64,30 @@ class Bridge(dict[str, Any]):
 
     def load(self, directory: str | None, settings: Mapping[str, Any], timestamp_type: str) -> Load:
         """Says what to append of the rows that ``lineage-post build`` wrote."""
-        from lineage_post.bridge import publishing
+        from lineage_post.bridge import requested
 
         return self._begin(
             settings,
-            lambda load, options: publishing.load_files(
+            lambda load, options: requested.load_files(
                 self, load, directory, options, timestamp_type
             ),
         )
 
     def purge(
-        self, producer: str, node: str | None, settings: Mapping[str, Any], timestamp_type: str
+        self,
+        producer: str,
+        node: str | None,
+        own: bool,
+        settings: Mapping[str, Any],
+        timestamp_type: str,
     ) -> Load:
         """Says what to append so that the claims of one producer are retired."""
-        from lineage_post.bridge import publishing
+        from lineage_post.bridge import requested
 
+        asked = requested.Purge(str(producer), node and str(node), own is True)
         return self._begin(
             settings,
-            lambda load, options: publishing.purge(
-                self, load, producer, node, options, timestamp_type
-            ),
+            lambda load, options: requested.purge(self, load, asked, options, timestamp_type),
         )
 
     def why(self, model: str, where: str, arguments: Mapping[str, Any]) -> Answered:
@@ -104,6 +108,12 @@ class Bridge(dict[str, Any]):
         from lineage_post.bridge import contracts
 
         return contracts.rows(self, kind, unique_id, arguments, settings, timestamp_type)
+
+    def named_columns(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Who names which column in YAML, for the view of unused columns. Never raises."""
+        from lineage_post.bridge import naming
+
+        return naming.rows(self, settings)
 
     def _begin(self, settings: Mapping[str, Any], work: Callable[[Load, Any], None]) -> Load:
         load = Load(strict=settings.get("strict") is True)

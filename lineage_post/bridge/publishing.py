@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime, timezone
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +18,11 @@ from lineage_post.bridge.tracing import LiveTracer
 from lineage_post.bridge.versions import input_versions
 from lineage_post.bridge.warehouse import Warehouse
 from lineage_post.errors import LineageError
-from lineage_post.history.claims import OWN_PRODUCERS, InputVersion
+from lineage_post.history.claims import InputVersion
 from lineage_post.options import Options, options_from_mapping
-from lineage_post.publish import files
-from lineage_post.publish.claims import About, read_about
 from lineage_post.publish.load import batches
 from lineage_post.publish.metrics import metrics_of, write_metrics
-from lineage_post.publish.prior import Prior, new_rows, purged_rows, removed_rows
+from lineage_post.publish.prior import Prior, new_rows, removed_rows
 from lineage_post.publish.rows import rows_of
 from lineage_post.publish.run import Run
 from lineage_post.publish.tables import NodeRow, RefreshRow, Rows
@@ -33,8 +31,9 @@ from lineage_post.vocabulary import ExposureMode, Status
 if TYPE_CHECKING:
     from lineage_post.bridge.bridge import Bridge
 
-#: What files may say of a node. Only a parse that lacks a node, or a purge, takes it out.
-LOADABLE = frozenset(s.value for s in Status) - {Status.REMOVED.value, Status.PURGED.value}
+
+#: Clocks of two machines may be so far apart before a word is said of it.
+CLOCKS_DIFFER = timedelta(minutes=5)
 
 
 def publish(
@@ -63,7 +62,7 @@ def publish(
         warn(f"exposures not renewed: {describe(error)}")
     run = replace(run, input_versions=_versions(bridge, tracer, run, options))
     rows = rows_of(lineage, run, exclude_packages=options.exclude_packages)
-    added = _prepare(load, rows, options, _left(bridge, run))
+    added = prepare(load, rows, options, _left(bridge, run))
     seconds = time.perf_counter() - started
     load.summary = _summary(added, lineage.nodes, seconds)
     guarded(lambda: write_metrics(metrics_of(lineage, run, added, seconds), bridge.target_path))
@@ -83,89 +82,6 @@ def _versions(
             raise
         warn(f"versions of inputs not recorded: {describe(error)}")
         return {}
-
-
-def load_files(
-    bridge: Bridge, load: Load, directory: str | None, options: Options, timestamp_type: str
-) -> None:
-    """Fills ``load`` with what the files of ``lineage-post build``, or of an import, add."""
-    folder = Path(directory) if directory else bridge.target_path / files.DIRECTORY
-    about = read_about(folder)
-    rows = files.read_rows(folder)
-    now = _now()
-    rows = replace(
-        rows,
-        refreshes=tuple(replace(r, recorded_at=r.recorded_at or now) for r in rows.refreshes),
-    )
-    _require_own(folder, about, rows)
-    load.warehouse = Warehouse(bridge.adapter, bridge.manifest, timestamp_type)
-    added = _prepare(load, rows, options, _retired(about, rows, now))
-    retired = sum(r.status == Status.PURGED.value for r in added.refreshes)
-    load.summary = (
-        f"loaded {len(added.refreshes) - retired} refreshes, {len(added.edges)} edges and "
-        f"{len(added.columns)} columns; the others were there."
-        + (f" {retired} earlier claims of {about.producer} retired." if about and retired else "")
-    )
-
-
-def purge(
-    bridge: Bridge,
-    load: Load,
-    producer: str,
-    node: str | None,
-    options: Options,
-    timestamp_type: str,
-) -> None:
-    """Fills ``load`` with what retires the claims of one producer, of one node or of all."""
-    load.warehouse = Warehouse(bridge.adapter, bridge.manifest, timestamp_type)
-    load.warehouse.require_tables()
-    claimed = load.warehouse.prior(Rows()).claimed_by(producer)
-    nodes = [n for n in claimed if node in (None, n)]
-    if not nodes:
-        raise LineageError(
-            f"{producer} claims nothing" + (f" of {node}" if node else ""),
-            hint="The view lineage_claims lists who claims what",
-        )
-    rows = purged_rows(nodes, producer, _run_id(), _now())
-    _fill(load, Rows(refreshes=rows), options)
-    load.summary = f"retired what {producer} claimed of {len(nodes)} nodes; history keeps it."
-
-
-def _require_own(folder: Path, about: About | None, rows: Rows) -> None:
-    """Nobody speaks for another: an import has the rows of its producer, our build has ours."""
-    speakers = {r.producer for r in rows.refreshes}
-    strangers = speakers - ({about.producer} if about else OWN_PRODUCERS)
-    if strangers or any(r.status not in LOADABLE for r in rows.refreshes):
-        whose = about.producer if about else "lineage-post build"
-        raise LineageError(
-            f"{folder} is of {whose} and has rows that are not"
-            + (f": of {', '.join(sorted(strangers))}" if strangers else ""),
-            hint="Write it anew with lineage-post import or lineage-post build",
-        )
-
-
-def _retired(
-    about: About | None, rows: Rows, now: datetime
-) -> Callable[[Prior], tuple[RefreshRow, ...]]:
-    """What a complete import retires: its producer's claims on nodes that it no longer names."""
-
-    def retired(prior: Prior) -> tuple[RefreshRow, ...]:
-        if about is None or not about.is_complete:
-            return ()
-        gone = {*prior.claimed_by(about.producer)} - {r.node for r in rows.refreshes}
-        return purged_rows(gone, about.producer, _run_id(), now)
-
-    return retired
-
-
-def _run_id() -> str:
-    from dbt_common.invocation import get_invocation_id
-
-    return str(get_invocation_id())
-
-
-def _now() -> datetime:
-    return datetime.now(timezone.utc).replace(tzinfo=None)
 
 
 def inject_last_exposures(bridge: Bridge) -> None:
@@ -205,7 +121,7 @@ def decorate(target_path: Path) -> None:
     tell(f"column lineage added to the docs: {coverage.known} of {coverage.total} columns known.")
 
 
-def _prepare(
+def prepare(
     load: Load,
     rows: Rows,
     options: Options,
@@ -218,11 +134,12 @@ def _prepare(
     prior = warehouse.prior(rows)
     added = new_rows(rows, prior)
     added = replace(added, refreshes=added.refreshes + withdrawn(prior))
-    _fill(load, added, options)
+    fill(load, added, options)
     return added
 
 
-def _fill(load: Load, added: Rows, options: Options) -> None:
+def fill(load: Load, added: Rows, options: Options) -> None:
+    """Fills ``load`` with the statements that append these rows, in a transaction."""
     warehouse = load.warehouse
     assert warehouse is not None
     # Only this table has had columns added since the first release.
@@ -245,7 +162,31 @@ def _fill(load: Load, added: Rows, options: Options) -> None:
 def _left(bridge: Bridge, run: Run) -> Callable[[Prior], tuple[RefreshRow, ...]]:
     """The nodes that have left the project by this run."""
     nodes, packages = _all_nodes(bridge.manifest), _packages(bridge.manifest)
-    return lambda prior: removed_rows(prior, run, nodes, packages, _latest(run))
+
+    def left(prior: Prior) -> tuple[RefreshRow, ...]:
+        _tell_of_the_future(prior, run)
+        return removed_rows(prior, run, nodes, packages, _latest(run))
+
+    return left
+
+
+def _tell_of_the_future(prior: Prior, run: Run) -> None:
+    """The last refresh by time counts: a clock that was ahead hides what is built until then."""
+    now = run.recorded_at or _latest(run)
+    ahead = [
+        r
+        for r in prior.refreshes
+        if r.node in run.builds
+        and r.producer == run.producer.value
+        and r.refreshed_at > now + CLOCKS_DIFFER
+    ]
+    if ahead:
+        last = max(ahead, key=lambda r: r.refreshed_at)
+        warn(
+            f"{last.node} has a refresh of {last.refreshed_at:%Y-%m-%d %H:%M} UTC, which is to"
+            f" come ({len(ahead)} nodes in all). Until then what this run built of them is not"
+            " current. Is a clock wrong?"
+        )
 
 
 def _expose(bridge: Bridge, tracer: LiveTracer, options: Options) -> None:

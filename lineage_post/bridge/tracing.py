@@ -36,6 +36,8 @@ _READABLE = ("model", "snapshot", "seed", "source")
 
 #: Adapters whose sessions begin in the schema that the profile names.
 COMPLETED_BY_PROFILE = frozenset({"snowflake", "trino", "databricks", "spark", "athena"})
+#: Adapters whose sessions begin where the server, the user or a search path says.
+COMPLETED_BY_SESSION = frozenset({"duckdb", "postgres", "redshift"})
 
 
 class LiveTracer:
@@ -49,10 +51,8 @@ class LiveTracer:
         self.adapter = warehouse.adapter
         self.options = options
         self.target_path = target_path
-        credentials = self.adapter.config.credentials
-        self.project: Project = replace(
-            project_from_manifest(manifest), home=_home(str(self.adapter.type()), credentials)
-        )
+        home = _home(warehouse)
+        self.project: Project = replace(project_from_manifest(manifest), home=home)
         self.catalog: dict[str, CatalogTable] = {}
 
     def trace_run(self, run: Run, codes: Mapping[str, str]) -> Lineage:
@@ -272,10 +272,21 @@ def _is_marked(meta: Mapping[str, Any]) -> bool:
     return isinstance(settings, Mapping) and settings.get("expose") is True
 
 
-def _home(adapter_type: str, credentials: Any) -> tuple[str, str] | None:
-    """The database and schema that a shorter name is completed by; None where the profile does
-    not say, as on Postgres, whose search path is the server's own."""
-    schema = str(credentials.schema or "")
-    if adapter_type in COMPLETED_BY_PROFILE or (adapter_type == "duckdb" and schema == "main"):
-        return str(credentials.database or ""), schema
-    return None
+def _home(warehouse: Warehouse) -> tuple[str, str | None] | None:
+    """The database and schema that a shorter name is completed by, asked of the session where it
+    alone knows: a search path may come from the server, the user or the profile."""
+    kind, credentials = str(warehouse.adapter.type()), warehouse.adapter.config.credentials
+    if kind in COMPLETED_BY_PROFILE:
+        return str(credentials.database or ""), str(credentials.schema or "")
+    if kind == "bigquery":
+        # A bare name is refused there; a dataset is looked for where the query runs.
+        return str(getattr(credentials, "execution_project", "") or credentials.database), None
+    if kind not in COMPLETED_BY_SESSION:
+        return None
+    try:
+        [(database, schema)] = warehouse.query("select current_database(), current_schema()")
+    except Exception as error:
+        detail(f"names are not completed: {describe(error)}")
+        warehouse.rollback()
+        return None
+    return str(database), None if schema is None else str(schema)

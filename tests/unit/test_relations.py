@@ -113,19 +113,24 @@ def test_the_index_of_a_project_never_matches_a_bare_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parts", "found"),
+    ("parts", "schema", "found"),
     [
-        (("orders",), "model.shop.orders"),
-        (("main", "orders"), "model.shop.orders"),
-        (("raw", "orders"), "source.shop.raw.orders"),
-        (("other", "orders"), None),
+        (("orders",), "main", "model.shop.orders"),
+        (("main", "orders"), "main", "model.shop.orders"),
+        (("raw", "orders"), "main", "source.shop.raw.orders"),
+        (("other", "orders"), "main", None),
+        # BigQuery completes the project, and takes no name without a dataset.
+        (("orders",), None, None),
+        (("main", "orders"), None, "model.shop.orders"),
     ],
 )
-def test_the_connection_completes_a_shorter_name(parts: tuple[str, ...], found: str | None) -> None:
+def test_the_connection_completes_a_shorter_name(
+    parts: tuple[str, ...], schema: str | None, found: str | None
+) -> None:
     model = make_model("orders", "select 1")
     model["relation_name"] = '"dev"."main"."orders"'
     project = project_from_manifest_dict(make_manifest(model, make_source("orders")))
-    assert Relations(replace(project, home=("dev", "main"))).find(parts) == found
+    assert Relations(replace(project, home=("dev", schema))).find(parts) == found
 
 
 def test_one_name_in_two_databases_is_two_relations() -> None:
