@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from lineage_post.publish.fitting import fitting
 from lineage_post.publish.tables import Row, Rows, Value, columns_of, type_of, values_of
 
 #: Warehouses whose string literals read a backslash as an escape. SQL's own rule, a doubled
@@ -36,6 +37,8 @@ BIT_ADAPTERS = frozenset({"fabric", "sqlserver", "synapse", "oracle"})
 #: What a statement may hold at most, where the warehouse is stricter than any setting.
 MOST_BYTES = {"bigquery": 900_000, "athena": 200_000, "redshift": 8_000_000}
 MOST_ROWS = {"sqlserver": 1_000, "synapse": 1_000, "fabric": 1_000, "snowflake": 16_000}
+#: A text of so few characters fits everywhere.
+SHORT = 5_000
 _ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 TIME = "%Y-%m-%d %H:%M:%S.%f"
@@ -114,17 +117,28 @@ def batches(
     as_json = literals.adapter_type == "duckdb"
     for table, row_class, table_rows in rows.tables():
         names = (columns or {}).get(table) or columns_of(row_class)
-        count = len(names) if names != columns_of(row_class) else None
-        rendered = (
-            (_object(row, names) for row in table_rows)
-            if as_json
-            else (literals.row(values_of(row)[:count]) for row in table_rows)
-        )
+        values = (_values(row, names, literals.adapter_type) for row in table_rows)
+        rendered = (_object(names, row) for row in values) if as_json else map(literals.row, values)
         for chunk in _chunks(rendered, most_bytes, most_rows):
             if as_json:
                 yield Batch(table, names, _unnested(names), len(chunk), _array(chunk))
             else:
                 yield Batch(table, names, "values\n" + ",\n".join(chunk), len(chunk))
+
+
+def _values(row: Row, names: Sequence[str], adapter_type: str) -> list[Value]:
+    """The values of these columns, none longer than the warehouse takes."""
+    every = columns_of(type(row))
+    values = values_of(row)
+    if len(names) != len(every):
+        known = dict(zip(every, values, strict=True))
+        values = tuple(known[name] for name in names)
+    return [
+        fitting(name, value, adapter_type)
+        if isinstance(value, str) and len(value) > SHORT
+        else value
+        for name, value in zip(names, values, strict=True)
+    ]
 
 
 def _chunks(rendered: Iterable[str], most_bytes: int, most_rows: int) -> Iterator[list[str]]:
@@ -142,15 +156,15 @@ def _chunks(rendered: Iterable[str], most_bytes: int, most_rows: int) -> Iterato
 
 
 def _unnested(columns: Sequence[str]) -> str:
-    """DuckDB takes a JSON array in a parameter ten times as fast as it parses a list of values."""
+    """DuckDB takes a JSON array in a parameter far faster than it parses a list of values, as long
+    as the parameter is a row: a constant is folded first, in the square of its rows' number."""
     shape = json.dumps([{column: type_of(column).upper() for column in columns}])
-    return f"select unnest(from_json(?, '{shape}'), recursive := true)"
+    rows = f"unnest(from_json(given.rows, '{shape}'), recursive := true)"
+    return f"select {rows} from (values (?)) as given (rows)"
 
 
-def _object(row: Row, columns: Sequence[str]) -> str:
-    # What came with a later version stands last: of an older table's columns none comes after it.
-    values = zip(columns, map(_plain, values_of(row)), strict=False)
-    return _ENCODER.encode(dict(values))
+def _object(columns: Sequence[str], values: Sequence[Value]) -> str:
+    return _ENCODER.encode(dict(zip(columns, map(_plain, values), strict=True)))
 
 
 def _plain(value: Value) -> Value:

@@ -6,12 +6,12 @@
     )
 }}
 {{ lineage_post.base_rows([
-    ('fingerprint', dbt.type_string()),
-    ('node', dbt.type_string()),
-    ('column_name', dbt.type_string()),
+    ('fingerprint', lineage_post.type_text()),
+    ('node', lineage_post.type_text()),
+    ('column_name', lineage_post.type_text()),
     ('ordinal', dbt.type_int()),
-    ('data_type', dbt.type_string()),
-    ('state', dbt.type_string()),
-    ('reason', dbt.type_string()),
-    ('expression', dbt.type_string()),
+    ('data_type', lineage_post.type_text()),
+    ('state', lineage_post.type_text()),
+    ('reason', lineage_post.type_text()),
+    ('expression', lineage_post.type_text()),
 ]) }}

@@ -6,16 +6,16 @@
     )
 }}
 {{ lineage_post.base_rows([
-    ('fingerprint', dbt.type_string()),
-    ('from_node', dbt.type_string()),
-    ('from_column', dbt.type_string()),
-    ('from_field', dbt.type_string()),
-    ('to_node', dbt.type_string()),
-    ('to_column', dbt.type_string()),
-    ('type', dbt.type_string()),
-    ('subtype', dbt.type_string()),
+    ('fingerprint', lineage_post.type_text()),
+    ('from_node', lineage_post.type_text()),
+    ('from_column', lineage_post.type_text()),
+    ('from_field', lineage_post.type_text()),
+    ('to_node', lineage_post.type_text()),
+    ('to_column', lineage_post.type_text()),
+    ('type', lineage_post.type_text()),
+    ('subtype', lineage_post.type_text()),
     ('masking', dbt.type_boolean()),
-    ('certainty', dbt.type_string()),
-    ('expression', dbt.type_string()),
-    ('ops', dbt.type_string()),
+    ('certainty', lineage_post.type_text()),
+    ('expression', lineage_post.type_text()),
+    ('ops', lineage_post.type_text()),
 ]) }}

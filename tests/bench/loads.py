@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from lineage_post.options import Options
 from lineage_post.publish.load import Literals, batches
 from lineage_post.publish.tables import EdgeRow, Rows, columns_of, type_of, values_of
 
@@ -68,7 +69,7 @@ def duckdb_loads(rows: Rows, folder: Path) -> tuple[float, float]:
 
     def ours() -> None:
         connection.begin()
-        for batch in batches(rows, Literals("duckdb"), most_bytes=250_000):
+        for batch in batches(rows, Literals("duckdb"), most_bytes=Options().batch_bytes):
             listed = ", ".join(batch.columns)
             connection.execute(f"insert into ours ({listed}) {batch.source}", [batch.parameter])
         connection.commit()
@@ -92,7 +93,7 @@ def postgres_loads(rows: Rows) -> tuple[float, float]:
         connection.commit()
 
         def ours() -> None:
-            for batch in batches(rows, Literals("postgres"), most_bytes=250_000):
+            for batch in batches(rows, Literals("postgres"), most_bytes=Options().batch_bytes):
                 cursor.execute(f"insert into ours ({', '.join(batch.columns)}) {batch.source}")
             connection.commit()
 

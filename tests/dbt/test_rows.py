@@ -17,7 +17,8 @@ from lineage_post.artifacts import Node, Project, RelationName
 from lineage_post.lineage import ColumnLineage, Edge, Lineage, NodeLineage
 from lineage_post.lineage.record import packed_node
 from lineage_post.publish.definition import node_row, operation_of
-from lineage_post.publish.load import Literals, batches
+from lineage_post.publish.fitting import fitting
+from lineage_post.publish.load import MOST_BYTES, Literals, batches
 from lineage_post.publish.prior import Prior, PriorRefresh, new_rows, removed_rows
 from lineage_post.publish.rows import rows_of
 from lineage_post.publish.run import Build, Run, git_revision, planned_run, trace_id
@@ -250,6 +251,22 @@ def test_any_text_survives_a_literal_and_batches_keep_their_size(text: str, size
     edges = [b for b in found if b.table == "lineage_edges"]
     rows_read = [r for b in edges for r in duckdb.execute(b.source, [b.parameter]).fetchall()]
     assert stored in [row[10] for row in rows_read]
+
+
+@pytest.mark.parametrize("adapter", ["duckdb", "postgres", "bigquery", "redshift", "athena"])
+def test_what_is_longer_than_a_warehouse_takes_is_cut_and_json_stays_json(adapter: str) -> None:
+    text = "é" * 2_000_000
+    cut = fitting("expression", text, adapter)
+    assert cut is not None and cut.endswith("é -- cut")
+    assert len(cut.encode()) <= min(MOST_BYTES.get(adapter, 10**9), 100_000)
+    derivations = {f"c{i}": {"sources": [{"node": "n"}], "expression": text} for i in range(9)}
+    told = fitting("column_derivations", json.dumps(derivations), adapter)
+    found = json.loads(told or "")
+    assert found["c8"] == {"sources": [{"node": "n"}], "expression": None}
+    inputs = [{"node": "n", "version": "v", "kind": "file", "path": text} for _ in range(9)]
+    short = json.loads(fitting("inputs", json.dumps(inputs), adapter) or "")
+    assert short[8] == {"node": "n", "version": "v", "kind": "file"}
+    assert fitting("expression", "short", adapter) == "short"
 
 
 @pytest.mark.parametrize(
