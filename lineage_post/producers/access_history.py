@@ -23,10 +23,15 @@ _Column = tuple[str, str]
 
 @dataclass(slots=True)
 class _Written:
-    """What the last query wrote into a node: of each column its sources, and the tables read."""
+    """What the last query wrote into a node: of each column its sources, and the tables read with
+    the columns that were read of them, for whatever purpose."""
 
     sources: dict[str, dict[_Column, None]] = field(default_factory=dict)
-    inputs: dict[str, None] = field(default_factory=dict)
+    inputs: dict[str, dict[str, None]] = field(default_factory=dict)
+
+    def read(self, inputs: Mapping[str, Mapping[str, None]]) -> None:
+        for node, columns in inputs.items():
+            self.inputs.setdefault(node, {}).update(columns)
 
 
 def read_access_history(rows: Iterable[Mapping[str, Any]], names: Names) -> Claims:
@@ -65,7 +70,10 @@ class _Query:
         try:
             self.at = _time(cells.get("query_start_time"))
             self.modified = _objects(cells.get("objects_modified"))
-            self.read = _objects(cells.get("direct_objects_accessed"))
+            # Directly read is what the query names; the base objects lie beneath its views.
+            self.read = _objects(
+                cells.get("direct_objects_accessed") or cells.get("base_objects_accessed")
+            )
         except (ValueError, TypeError) as error:
             raise ValueError(f"query {self.query_id}: {error}") from error
         self.names = names
@@ -85,17 +93,20 @@ class _Query:
             node = self._node(target)
             if node is None:
                 continue
-            found = _Written(inputs=dict.fromkeys(self._tables_read(node)))
+            found = _Written()
+            for source, columns in self._tables_read(node):
+                found.read({source: columns})
             for column in target.get("columns") or ():
                 name = self.names.column(node, str(column["columnName"]))
                 found.sources[name] = dict.fromkeys(self._sources(column))
             yield node, found
 
-    def _tables_read(self, target: str) -> Iterator[str]:
+    def _tables_read(self, target: str) -> Iterator[tuple[str, dict[str, None]]]:
         for item in self.read:
             node = self._node(item)
             if node is not None and node != target:
-                yield node
+                named = (c.get("columnName") for c in item.get("columns") or ())
+                yield node, {self.names.column(node, str(name)): None for name in named if name}
 
     def _sources(self, column: Mapping[str, Any]) -> Iterator[_Column]:
         # The direct source is the view that was named; the base ones lie beneath it.
@@ -123,19 +134,19 @@ def _chained(written: _Written, steps: Mapping[str, _Written]) -> _Written:
             step = steps.get(node)
             own.update(step.sources.get(column, {}) if step else {(node, column): None})
         found.sources[name] = own
-    for node in written.inputs:
+    for node, columns in written.inputs.items():
         step = steps.get(node)
-        found.inputs.update(step.inputs if step else {node: None})
+        found.read(step.inputs if step else {node: columns})
     return found
 
 
 def _both(first: _Written, second: _Written) -> _Written:
     """What two queries wrote into one table that keeps both."""
     names = {**first.sources, **second.sources}
-    return _Written(
-        {n: {**first.sources.get(n, {}), **second.sources.get(n, {})} for n in names},
-        {**first.inputs, **second.inputs},
-    )
+    found = _Written({n: {**first.sources.get(n, {}), **second.sources.get(n, {})} for n in names})
+    found.read(first.inputs)
+    found.read(second.inputs)
+    return found
 
 
 def _operation(query_type: Any, text: str | None) -> str | None:

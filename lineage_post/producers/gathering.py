@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from lineage_post.history.claims import Claim, InputVersion
+from lineage_post.trace.result import Op
 from lineage_post.values import ColumnLineage, Edge
 from lineage_post.vocabulary import Certainty, Reason, State, Subtype
 
@@ -22,7 +24,8 @@ class Gathered:
     trace_id: str | None = None
     columns: dict[str, ColumnLineage] = field(default_factory=dict)
     edges: dict[tuple[object, ...], Edge] = field(default_factory=dict)
-    inputs: dict[str, None] = field(default_factory=dict)
+    #: The nodes that were read and, where that is told, the columns that were read of them.
+    inputs: dict[str, dict[str, None]] = field(default_factory=dict)
 
     def add_column(self, name: str, data_type: str | None = None) -> None:
         """A column that the producer has seen; the first to be added is the first in order."""
@@ -32,7 +35,7 @@ class Gathered:
                 len(self.columns) + 1, name, data_type, State.KNOWN, None
             )
         elif known.data_type is None and data_type:
-            self.columns[name] = replace(known, data_type=data_type)
+            self.columns[name] = known._replace(data_type=data_type)
 
     def add(
         self,
@@ -44,12 +47,12 @@ class Gathered:
         masking: bool = False,
         certainty: Certainty = Certainty.EXACT,
         expression: str | None = None,
+        ops: tuple[Op, ...] = (),
     ) -> None:
         """An edge from a column of a node to one of this node, or to its rows."""
-        edge = Edge(
-            *source, field_path, self.node, column, subtype, masking, certainty, expression or None
-        )
-        self.inputs.setdefault(source[0])
+        how = (subtype, masking, certainty, expression or None, ops)
+        edge = Edge(*source, field_path, self.node, column, *how)
+        self.inputs.setdefault(source[0], {})
         if column is not None:
             self.add_column(column)
         key = (edge.sort_key, column is None)
@@ -67,10 +70,15 @@ class Gathered:
             self.observed_at,
             tuple(self.columns.values()),
             tuple(sorted(self.edges.values(), key=lambda e: e.sort_key)),
-            tuple(InputVersion(node, None, "observed") for node in sorted(self.inputs)),
+            tuple(_input(node, columns) for node, columns in sorted(self.inputs.items())),
             operation=self.operation,
             query=self.query,
             state=State.KNOWN if is_known else State.UNKNOWN,
             reason=None if is_known else Reason.EXTERNAL,
             trace_id=self.trace_id,
         )
+
+
+def _input(node: str, columns: Iterable[str]) -> InputVersion:
+    listed = sorted(columns)
+    return InputVersion(node, None, "observed", {"columns": listed} if listed else {})

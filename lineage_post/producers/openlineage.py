@@ -14,7 +14,8 @@ from typing import Any
 from lineage_post.history.claims import Claim, Claims
 from lineage_post.producers.gathering import Gathered
 from lineage_post.producers.names import Names
-from lineage_post.vocabulary import Certainty, EdgeType, Producer, Status, Subtype
+from lineage_post.trace.result import Op
+from lineage_post.vocabulary import Certainty, EdgeType, OpKind, Producer, Status, Subtype
 
 #: Namespaces whose names are paths, not database.schema.table.
 _PATHS = re.compile(r"^(s3a?|gs|abfss?|wasbs?|hdfs|file|dbfs|adl|oss|cosn|https?)(:|$)", re.I)
@@ -113,7 +114,7 @@ class _Reader:
         for key, own in self.run.inputs.items():
             source = self.node(key, own)
             if source != node:
-                found.inputs.setdefault(source)
+                found.inputs.setdefault(source, {})
         for column in (facets.get("schema") or {}).get("fields") or ():
             found.add_column(self._column(node, str(column["name"])), column.get("type"))
         lineage = facets.get("columnLineage") or {}
@@ -149,6 +150,7 @@ class _Reader:
                 masking=_is_masked(one, subtype, text),
                 certainty=certainty,
                 expression=text,
+                ops=_ops(one),
             )
 
     def _column(self, node: str, name: str) -> str:
@@ -182,6 +184,17 @@ def _subtype(one: Mapping[str, Any], column: str | None) -> tuple[Subtype, Certa
     if word in Subtype.__members__ and (Subtype[word].type is EdgeType.INDIRECT) == is_indirect:
         return Subtype[word], said
     return (Subtype.FILTER if is_indirect else Subtype.TRANSFORMATION), Certainty.ASSUMED
+
+
+def _ops(one: Mapping[str, Any]) -> tuple[Op, ...]:
+    """The steps that lineage_post's own exporter says; another producer has no word for them."""
+    listed = one.get("ops")
+    kinds = {kind.value for kind in OpKind}
+    return tuple(
+        Op(str(op.get("name") or ""), OpKind(op["kind"]))
+        for op in (listed if isinstance(listed, list) else ())
+        if isinstance(op, Mapping) and op.get("kind") in kinds
+    )
 
 
 def _is_masked(one: Mapping[str, Any], subtype: Subtype, text: str) -> bool:

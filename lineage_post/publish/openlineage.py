@@ -264,9 +264,13 @@ class _Maker:
             # OpenLineage counts a COUNT among what masks; nothing else here does.
             masking=edge.masking or is_count,
         )
+        # The specification lets a transformation say more, and these two have no word there.
+        more: dict[str, Any] = {}
         if edge.certainty is Certainty.ASSUMED:
-            found = found.with_additional_properties(certainty=edge.certainty.value)
-        return found
+            more["certainty"] = edge.certainty.value
+        if edge.ops:
+            more["ops"] = [{"name": op.name, "kind": op.kind.value} for op in edge.ops]
+        return found.with_additional_properties(**more) if more else found
 
     def _state(self, lineage: NodeLineage) -> Any:
         facet = self.facets.DatasetFacet().with_additional_properties(

@@ -91,6 +91,22 @@ def test_an_insert_adds_to_what_was_written_and_a_rebuild_replaces_it(lineage: L
     assert len(claims[-1].edges) == 1 and claims[-1].operation == "create_table_as"
 
 
+def test_the_columns_that_a_query_read_are_told_of_its_inputs_and_make_no_edge(
+    lineage: Lineage,
+) -> None:
+    read = [{"objectName": "DEV.RAW.ORDERS", "columns": [{"columnName": c} for c in ("ID", "X")]}]
+    row = query(1, "dev.main.fct", {"total": ["dev.raw.orders.amount"]})
+    row["DIRECT_OBJECTS_ACCESSED"] = json.dumps(read)
+    (claim,) = read_access_history([row], names_of(lineage)).claims
+    assert [(i.node, i.kind, dict(i.facts)) for i in claim.inputs] == [
+        (ORDERS, "observed", {"columns": ["X", "id"]})
+    ]
+    assert len(claim.edges) == 1
+    # A query whose direct objects were not exported is known by the tables beneath.
+    beneath = {**row, "DIRECT_OBJECTS_ACCESSED": "", "BASE_OBJECTS_ACCESSED": json.dumps(read)}
+    assert read_access_history([beneath], names_of(lineage)).claims == (claim,)
+
+
 @pytest.mark.parametrize("ending", ["json", "jsonl", "csv", "parquet"])
 def test_access_history_is_read_from_every_form(
     ending: str, lineage: Lineage, tmp_path: Path
