@@ -10,7 +10,7 @@ SAY := printf '\n--- %s\n'
 export DBT_SEND_ANONYMOUS_USAGE_STATS := false
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 .DEFAULT_GOAL := help
-.PHONY: help install explorer demo test test-long test-matrix lint format bench bench-peers fuzz docs wheel chromium clean
+.PHONY: help install explorer demo test test-long test-matrix test-spark lint format bench bench-peers fuzz docs wheel chromium clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -57,6 +57,9 @@ test-long: install ## run the tests that take minutes: walks over whole projects
 
 test-matrix: install ## run the tests on other versions of dbt, duckdb and sqlglot
 	$(BIN)/python -m tests.matrix
+
+test-spark: install ## run the hook, views, walks and imports on Spark, in an environment of its own; needs Java
+	$(BIN)/python -m tests.matrix spark
 
 lint: install ## ruff and mypy
 	$(BIN)/ruff check .

@@ -17,7 +17,7 @@ import tomllib
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / ".matrix"
 ENGINE_TESTS = ("tests/unit", "tests/oracle")
-DBT_TESTS = ("tests/dbt", "tests/integration")
+DBT_TESTS = ("tests/dbt", "tests/integration", "tests/contracts")
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,19 @@ ENVIRONMENTS = (
         "spark",
         ("dbt-spark[session]==1.11.*", "pyspark==4.*"),
         ("tests/integration/test_spark.py",),
+    ),
+    Environment(
+        "table-formats",
+        (
+            "duckdb-extension-avro==1.5.5",
+            "duckdb-extension-delta==1.5.5",
+            "duckdb-extension-ducklake==1.5.5",
+            "duckdb-extension-iceberg==1.5.5",
+            "deltalake",
+            "pyarrow",
+            "pyiceberg[sql-sqlite]",
+        ),
+        ("tests/integration/test_table_formats.py",),
     ),
 )
 

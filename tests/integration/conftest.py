@@ -16,8 +16,9 @@ import duckdb
 import pytest
 
 ROOT = Path(__file__).parents[2]
-#: Spark is there only in the environment that `make test-matrix` makes for it.
-collect_ignore = [] if find_spec("pyspark") else ["test_spark.py"]
+#: What these need is there only in the environments that `make test-matrix` makes for them.
+NEEDED = {"test_spark.py": "pyspark", "test_table_formats.py": "duckdb_extension_ducklake"}
+collect_ignore = [file for file, module in NEEDED.items() if not find_spec(module)]
 LEFT_OUT = shutil.ignore_patterns("target", "logs", "dbt_packages", "*.duckdb", "*.duckdb.wal")
 
 

@@ -1,9 +1,15 @@
-"""The hook on Spark, in the environment that `make test-matrix` makes for it."""
+"""The hook, the views, the past, the walks and imports on Spark, in a matrix environment.
+
+`make test-spark` makes that environment; Spark runs in dbt's own process, and needs Java.
+"""
 
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,52 +43,155 @@ shop:
 {{ config(materialized='table') }}
 select customer, sum(amount) as revenue from {{ ref('orders') }} where amount > 0 group by customer
 """,
+    "models/report.sql": "select revenue * 2 as doubled from {{ ref('revenue') }}",
 }
+#: Asks all questions in one process: Spark takes its time to start.
+ASK = """\
+{%% macro ask() %%}
+    {%%- for name, sql in {%s}.items() -%%}
+        {%%- set rows = [] -%%}
+        {%%- for row in run_query(sql).rows -%%}
+            {%%- do rows.append(row.values() | map('string') | list) -%%}
+        {%%- endfor -%%}
+        {%%- do log('asked: ' ~ tojson([name, rows]), info=True) -%%}
+    {%%- endfor -%%}
+{%% endmacro %%}
+"""
+VIEWS = sorted(p.stem for p in (ROOT / "models/views").glob("*.sql"))
+#: The macro's call, and the columns to read of it.
+CALLS = {
+    "column_edges": ("column_edges_as_of()", "from_column, to_node, to_column, subtype"),
+    "table_edges": ("table_edges_as_of()", "from_node, to_node, column_state"),
+    "claims": ("claims_as_of()", "producer, to_node, to_column, is_current"),
+    "built_from": ("built_from_as_of()", "node, input_node, kind, version"),
+    "long_ago": ("column_edges_as_of('2020-01-01')", "from_column"),
+    "not_known_then": (
+        "column_edges_as_of(as_recorded='2020-01-01T00:00:00+02:00')",
+        "from_column",
+    ),
+    "down": ("downstream('seed.shop.orders', 'amount')", "node, column_name, depth"),
+    "up": ("upstream('model.shop.report', 'doubled', depth=1)", "node, column_name, depth"),
+    "changes": ("column_changes()", "node, column_name, `change`, sources"),
+}
+Rows = list[list[str]]
+
+
+class Spark(Shop):
+    """A project on Spark."""
+
+    def ask(self) -> dict[str, Rows]:
+        """The rows of every view and macro, as text."""
+        asked = {
+            name: f"'select {columns} from (' ~ lineage_post.{call} ~ ') as q'"
+            for name, (call, columns) in CALLS.items()
+        }
+        asked |= {view: f"'select * from ' ~ ref('lineage_post', '{view}')" for view in VIEWS}
+        listed = ", ".join(f'"{name}": {sql}' for name, sql in asked.items())
+        (self.folder / "macros").mkdir(exist_ok=True)
+        (self.folder / "macros/ask.sql").write_text(ASK % listed, encoding="utf-8")
+        said = self.dbt("run-operation", "ask").stdout
+        lines = (line.partition("asked: ")[2] for line in said.splitlines())
+        return dict(json.loads(line) for line in lines if line)
+
+    def command(self, *arguments: str) -> dict[str, Any]:
+        """What a command of lineage-post answers, as JSON."""
+        program = str(Path(sys.executable).with_name("lineage-post"))
+        done = subprocess.run(
+            [program, *arguments, "--output", "json", "--project-dir", str(self.folder)],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stderr
+        found: dict[str, Any] = json.loads(done.stdout[done.stdout.index("{") :])
+        return found
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Shop:
+def project(tmp_path_factory: pytest.TempPathFactory) -> Spark:
     folder = tmp_path_factory.mktemp("spark")
     for name, text in FILES.items():
         path: Path = folder / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    shop = Shop(folder)
-    shop.dbt("deps")
-    shop.dbt("build")
-    return shop
+    spark = Spark(folder)
+    spark.dbt("deps")
+    spark.dbt("build")
+    return spark
 
 
-def rows(project: Shop, sql: str) -> list[dict[str, object]]:
-    shown = project.dbt("show", "--quiet", "--output", "json", "--limit", "100", "--inline", sql)
-    found = json.loads(shown.stdout[shown.stdout.index("{") :])["show"]
-    assert isinstance(found, list)
-    return found
+@pytest.fixture(scope="module")
+def built(project: Spark) -> dict[str, Rows]:
+    """The answers after one build."""
+    return project.ask()
 
 
-def test_a_build_records_its_edges(project: Shop) -> None:
-    found = rows(
-        project,
-        "select from_column, to_column, subtype"
-        " from {{ ref('lineage_post', 'lineage_column_edges') }}"
-        " where to_node = 'model.shop.revenue' order by from_column, subtype",
-    )
-    edges = {(row["from_column"], row["to_column"], row["subtype"]) for row in found}
+def test_a_build_records_its_edges(built: dict[str, Rows]) -> None:
+    edges = {tuple(row) for row in built["column_edges"] if row[1] == "model.shop.revenue"}
     assert edges == {
-        ("amount", "revenue", "AGGREGATION"),
-        ("amount", None, "FILTER"),
-        ("customer", "customer", "IDENTITY"),
-        ("customer", None, "GROUP_BY"),
+        ("amount", "model.shop.revenue", "revenue", "AGGREGATION"),
+        ("amount", "model.shop.revenue", "None", "FILTER"),
+        ("customer", "model.shop.revenue", "customer", "IDENTITY"),
+        ("customer", "model.shop.revenue", "None", "GROUP_BY"),
     }
 
 
-def test_a_second_build_adds_a_refresh_and_no_edge(project: Shop) -> None:
-    counts = (
-        "select (select count(*) from {{ ref('lineage_post', 'lineage_edges') }}) as edges,"
-        " (select count(*) from {{ ref('lineage_post', 'lineage_refreshes') }}) as refreshes"
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_can_be_read(built: dict[str, Rows], view: str) -> None:
+    # Nothing was declared, violated or disagreed about.
+    is_finding = view in (
+        "lineage_column_tags",
+        "lineage_contract_violations",
+        "lineage_cycles",
+        "lineage_disagreements",
+        "lineage_unknowns",
+        "lineage_unused_columns",
     )
-    before = rows(project, counts)[0]
-    project.dbt("build")
-    after = rows(project, counts)[0]
-    assert after["edges"] == before["edges"]
-    assert int(str(after["refreshes"])) > int(str(before["refreshes"]))
+    assert view in built and (built[view] or is_finding)
+
+
+def test_tables_inputs_and_history_are_told(built: dict[str, Rows]) -> None:
+    pairs = {tuple(row) for row in built["table_edges"]}
+    assert ("seed.shop.orders", "model.shop.revenue", "columns flow") in pairs
+    [[_, source, kind, version]] = [
+        row for row in built["built_from"] if row[0] == "model.shop.report"
+    ]
+    assert (source, kind) == ("model.shop.revenue", "refresh") and len(version) == 36
+    assert ["model.shop.report", "doubled", "first", "model.shop.revenue.revenue"] in (
+        built["changes"]
+    )
+    assert ["execution", "model.shop.report", "doubled", "True"] in built["claims"]
+
+
+def test_the_past_had_nothing(built: dict[str, Rows]) -> None:
+    assert built["long_ago"] == built["not_known_then"] == []
+
+
+def test_walks_go_step_by_step(built: dict[str, Rows]) -> None:
+    assert ["model.shop.report", "doubled", "2"] in built["down"]
+    assert built["up"] == [["model.shop.revenue", "revenue", "1"]]
+
+
+def test_an_import_stands_beside_what_was_built_and_a_second_build_adds_no_edge(
+    project: Spark, built: dict[str, Rows]
+) -> None:
+    (project.folder / "edges.csv").write_text(
+        "from_node,from_column,to_node,to_column\n"
+        "model.shop.revenue,revenue,model.shop.report,doubled\n"
+        "seed.shop.orders,id,model.shop.report,doubled\n"
+    )
+    told = project.command("import", "csv", "edges.csv", "--producer", "logs")
+    arguments = json.dumps({"directory": told["directory"]})
+    project.dbt("run-operation", "lineage_post.load", "--args", arguments)
+    project.dbt("build", "--exclude-resource-type", "test")
+    after = project.ask()
+    assert ["logs", "model.shop.report", "doubled", "True"] in after["claims"]
+    asserted = {tuple(row[1:5] + row[-2:]) for row in after["lineage_disagreements"]}
+    assert ("seed.shop.orders", "id", "model.shop.report", "doubled", "logs", "execution") in (
+        asserted
+    )
+    own = [row for row in after["column_edges"] if row[0] != "id"]
+    assert sorted(own) == sorted(built["column_edges"])
+    assert after["changes"] != built["changes"]
+    history = project.command("history", "report.doubled", "--profiles-dir", str(project.folder))
+    assert {c["producer"] for c in history["changes"]} == {"execution", "logs"}
