@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime, timedelta
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,56 +12,10 @@ import pytest
 from lineage_post.artifacts import project_from_manifest_dict
 from lineage_post.history.claims import Claim, Claims, InputVersion
 from lineage_post.publish.claims import write_claims
-from lineage_post.values import ColumnLineage, Edge
-from lineage_post.vocabulary import State, Subtype
-from tests.dbt.dbt_project import DbtProject, Result
+from tests.dbt.dbt_project import BASE_TABLES, DbtProject
+from tests.dbt.remembered import FCT, LOG, LONG_AGO, REPORT, claim, cli, edges_to, load, rows
 
 pytestmark = pytest.mark.dbt
-
-FCT = "model.shop.fct_customers"
-LOG = "model.shop.order_log"
-REPORT = "select revenue * as doubled from {{ ref('fct_customers') }}"
-LONG_AGO = datetime(2026, 1, 1, 12, 0)
-
-
-def claim(target: str, source: tuple[str, str], column: str, **settings: Any) -> Claim:
-    """A claim of one edge."""
-    settings.setdefault("run_id", "q1")
-    settings.setdefault("observed_at", LONG_AGO)
-    return Claim(
-        target,
-        columns=(ColumnLineage(1, column, None, State.KNOWN, None),),
-        edges=(Edge(*source, None, target, column, Subtype.TRANSFORMATION),),
-        **settings,
-    )
-
-
-def load(project: DbtProject, *claims: Claim, name: str = "logs", complete: bool = False) -> Result:
-    """Imports claims as an importer does: files, then dbt."""
-    known = project_from_manifest_dict(project.manifest())
-    folder = write_claims(Claims(name, claims, complete), project.target, known)
-    arguments = json.dumps({"directory": str(folder)})
-    result = project.dbt("run-operation", "lineage_post.load", "--args", arguments)
-    assert result.code == 0, result.lines
-    return result
-
-
-def rows(project: DbtProject, macro: str, columns: str) -> list[tuple[Any, ...]]:
-    """Rows of one of the package's queries, asked as a user's own model would."""
-    text = f"{{{{ config(materialized='table') }}}}\nselect {columns} from ({{{{ {macro} }}}}) as q"
-    project.write("models/asked.sql", text)
-    result = project.dbt("run", "--select", "asked")
-    assert result.code == 0, result.lines
-    project.remove("models/asked.sql")
-    return sorted(project.query(f"select * from {project.schema}.asked"), key=repr)
-
-
-def edges_to(project: DbtProject, node: str, **times: str) -> set[tuple[str, str]]:
-    given = ", ".join(f"{k}='{v}'" for k, v in times.items())
-    found = rows(
-        project, f"lineage_post.column_edges_as_of({given})", "to_node, from_column, to_column"
-    )
-    return {(a, b) for n, a, b in found if n == node and b}
 
 
 def test_an_edge_lists_all_that_vouch_for_it(project: DbtProject) -> None:
@@ -150,6 +105,61 @@ def test_a_producer_denies_only_what_it_could_have_seen(project: DbtProject) -> 
     assert ("table", "model.shop.stg_orders", None, None, "logs", "execution") in found
     # The logs know nothing of the other columns, nor of any join.
     assert {row[3] for row in found if row[5] == "logs" and row[0] == "column"} == {"revenue"}
+
+
+def test_the_command_line_names_who_asserts_and_who_denies(
+    duck: DbtProject, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli(duck, capsys, "disagreements")["disagreements"] == []
+    load(duck, claim(FCT, ("model.shop.stg_orders", "order_id"), "revenue"))
+    found = cli(duck, capsys, "disagreements")["disagreements"]
+    told = {(d["grain"], d["from_column"], d["asserted_by"], d["denied_by"]) for d in found}
+    assert ("table", None, "logs", "execution") in told
+    assert ("column", "order_id", "logs", "execution") in told
+    assert ("column", "amount", "execution", "logs") in told
+    assert cli(duck, capsys, "disagreements", "--producer", "nobody")["disagreements"] == []
+
+
+REFUSED = (
+    ({"producer": "log"}, "log claims nothing. Did you mean logs"),
+    ({"producer": "zzz"}, "zzz claims nothing. There are execution, logs, others"),
+    ({"producer": "manifest"}, "manifest is what lineage_post itself recorded"),
+    ({"producer": "execution"}, "execution is what lineage_post itself recorded"),
+    ({"producer": "logs", "node": "report"}, "report has no claim of logs"),
+    ({"producer": "logs", "node": "customers"}, "customers has no claim of logs"),
+)
+
+
+def test_a_purge_of_what_nobody_meant_is_refused_with_the_names_there_are(
+    claimed_duck: DbtProject,
+) -> None:
+    before = claimed_duck.recorded()
+    for arguments, said in REFUSED:
+        given = ("--args", json.dumps(arguments))
+        result = claimed_duck.dbt("run-operation", "lineage_post.purge", *given)
+        assert result.code != 0 and any(said in line for line in result.lines), result.lines
+    assert claimed_duck.recorded() == before
+
+
+@pytest.fixture
+def claimed_duck(duck: DbtProject) -> DbtProject:
+    """The project with what two producers say of it."""
+    load(duck, claim(FCT, ("model.shop.stg_orders", "amount"), "revenue"))
+    load(duck, claim(FCT, ("model.shop.stg_orders", "amount"), "revenue"), name="others")
+    return duck
+
+
+def test_the_command_line_retires_one_producer_and_no_other(
+    claimed_duck: DbtProject, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from lineage_post.cli import run
+
+    claimed_duck.database.release()
+    where = ("--project-dir", str(claimed_duck.folder), "--profiles-dir", str(claimed_duck.folder))
+    assert run(["purge", "--producer", "logs", "--node", "fct_customers", *where]) == 0
+    assert "retired what logs claimed of 1 nodes" in capsys.readouterr().out
+    found = claimed_duck.table("lineage_claims", "distinct producer")
+    assert found == [("execution",), ("others",)]
 
 
 def test_a_late_import_does_not_change_a_replay_of_the_past(project: DbtProject) -> None:
@@ -243,7 +253,10 @@ def test_tables_of_an_earlier_version_are_filled_and_then_grow(project: DbtProje
     project.write("models/report.sql", REPORT.replace("*", "* 4"))
     assert project.dbt("run", "--select", "report").code == 0
     where = "node = 'model.shop.report' and query like '%* 4%'"
-    assert len(project.table("lineage_nodes", "query", where)) == 1
+    assert project.table("lineage_nodes", "renamed_from, native", where) == [(None, None)]
+    # A column that was there all the time was filled with its own value.
+    earlier = "node = 'model.shop.report' and query is null"
+    assert project.table("lineage_nodes", "distinct native", earlier) == [(None,)]
 
 
 def test_a_claim_of_tables_alone_gives_a_table_edge(duck: DbtProject) -> None:
@@ -254,75 +267,6 @@ def test_a_claim_of_tables_alone_gives_a_table_edge(duck: DbtProject) -> None:
     )
     found = duck.table("lineage_table_edges", "from_node, vouched_by", f"to_node = '{LOG}'")
     assert (outside, "logs") in found
-
-
-def cli(project: DbtProject, capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
-    """The JSON that a command answers with."""
-    from lineage_post.cli import run
-
-    project.database.release()
-    capsys.readouterr()
-    code = run([*arguments, "--output", "json", "--project-dir", str(project.folder)])
-    streams = capsys.readouterr()
-    assert code in (0, 1), streams.err
-    return json.loads(streams.out)
-
-
-def test_a_column_tells_its_history_through_an_edit_a_rename_and_a_break(
-    project: DbtProject, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Ten runs; the command line and the view tell the same."""
-    select = ("run", "--select", "report", "renamed")
-    edited = REPORT.replace("*", "* 3")
-    project.dbt(*select)
-    project.write("models/report.sql", edited)
-    second = project.dbt(*select)
-    project.write("models/report.sql", "select no_such_column from {{ ref('fct_customers') }}")
-    failed = project.dbt(*select)
-    assert failed.code != 0
-    project.write("models/report.sql", edited)
-    project.dbt(*select)
-    schema = (project.folder / "models/schema.yml").read_text()
-    project.write("models/schema.yml", schema.replace("ref('report')", "ref('renamed')"))
-    project.remove("models/report.sql")
-    renamed = "{{ config(meta={'lineage': {'renamed_from': 'report'}}) }}\n"
-    project.write("models/renamed.sql", renamed + edited)
-    project.dbt(*select)
-    project.write("models/renamed.sql", renamed + REPORT.replace("*", "* 5"))
-    sixth = project.dbt(*select)
-    project.write(
-        "models/report.sql", "select email_hash as doubled from {{ ref('fct_customers') }}"
-    )
-    project.dbt(*select)
-    project.remove("models/report.sql")
-    project.dbt("run", "--select", "stg_orders")
-    project.write(
-        "models/report.sql", "select customer_id as doubled from {{ ref('fct_customers') }}"
-    )
-    ninth = project.dbt(*select)
-    found = cli(
-        project, capsys, "history", "renamed.doubled", "--profiles-dir", str(project.folder)
-    )
-    told = [
-        (c["change"], c["run_id"], (c["after"] or {}).get("expression"))
-        for c in found["changes"]
-        if c["column"] == "doubled" and c["producer"] == "execution"
-    ]
-    assert [t[0] for t in told] == ["first", "changed", "changed"]
-    assert [t[1] for t in told[1:]] == [second.run_id, sixth.run_id]
-    assert "* 3" in told[1][2] and "* 5" in told[2][2]
-    view = project.table(
-        "lineage_column_changes",
-        "change, run_id, expression",
-        "node = 'model.shop.renamed' and column_name = 'doubled' and producer = 'execution'",
-    )
-    assert sorted(view) == sorted(told)
-    breaks = project.table(
-        "lineage_column_changes", "change, run_id, sources", "node = 'model.shop.report'"
-    )
-    assert ("break", ninth.run_id, f"{FCT}.customer_id") in breaks
-    # What the failed run left behind is an attempt, and changed no answer.
-    assert failed.run_id not in {row[1] for row in view}
 
 
 def test_show_answers_as_of_a_time(project: DbtProject, capsys: pytest.CaptureFixture[str]) -> None:
@@ -341,12 +285,24 @@ def test_show_answers_as_of_a_time(project: DbtProject, capsys: pytest.CaptureFi
     then, now = sources("--as-of", built.isoformat()), sources("--as-of", "2999-01-01")
     assert '"revenue"' in then and '"customer_id"' not in then
     assert '"customer_id"' in now
+    read = json.loads(then)
+    assert read["metadata"]["as_of"] == f"{built.isoformat()}Z"
+    assert read["metadata"]["as_recorded"] is None and read["metadata"]["read_at"]
+    [edge] = read["upstream"][0]["edges"]
+    assert (edge["producers"], edge["stale"]) == (["execution"], False)
 
 
-def test_a_bare_name_is_the_one_that_the_connection_completes(duck: DbtProject) -> None:
-    duck.write("models/report.sql", "select revenue as doubled from fct_customers")
-    assert duck.dbt("run", "--select", "report").code == 0
-    edges = duck.current_edges("model.shop.report")
+@pytest.mark.parametrize("name", ["fct_customers", "{schema}.fct_customers"])
+def test_a_shorter_name_is_the_one_that_the_connection_completes(
+    project: DbtProject, name: str
+) -> None:
+    if project.database.name == "postgres":
+        project.database.execute("alter database shop set search_path = nowhere, shop")
+    name = name.format(schema=project.schema)
+    project.write("models/report.sql", f"select revenue as doubled from {name}")
+    result = project.dbt("run", "--select", "report")
+    assert result.code == 0, result.lines
+    edges = project.current_edges("model.shop.report")
     assert ("fct_customers", "revenue", "report", "doubled", "IDENTITY") in edges
 
 
@@ -355,7 +311,7 @@ def test_a_statement_that_cannot_be_parsed_is_counted(
 ) -> None:
     from lineage_post.lineage import unit
     from lineage_post.trace.result import Trace
-    from lineage_post.vocabulary import Reason
+    from lineage_post.vocabulary import Reason, State
 
     def no_parser_takes_it(*args: Any, **kwargs: Any) -> Trace:
         return Trace(State.UNKNOWN, "select", Reason.PARSE_ERROR)
@@ -368,3 +324,44 @@ def test_a_statement_that_cannot_be_parsed_is_counted(
     assert metrics["refreshes"] == {"success": 1}
     counted = duck.table("lineage_coverage", "nodes_unparsed", "resource_type = 'model'")
     assert counted == [(1,)]
+
+
+def as_text(values: list[Any]) -> str:
+    return json.dumps(values, sort_keys=True)
+
+
+def test_exported_lineage_is_imported_into_empty_tables_as_the_same_edges(
+    duck: DbtProject, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from lineage_post.cli import run
+
+    here = ("--project-dir", str(duck.folder))
+    files = {form: str(duck.folder / f"edges.{form}") for form in ("json", "openlineage")}
+    for form, file in files.items():
+        assert run(["export", form, "--output-file", file, *here]) == 0
+    exported = json.loads(Path(files["json"]).read_text())["edges"]
+    events = Path(files["openlineage"])
+    events = events.rename(events.with_suffix(".jsonl"))
+    for table in BASE_TABLES:
+        duck.database.execute(f"delete from main_lineage.{table}")
+    told = cli(duck, capsys, "import", "openlineage", str(events))
+    arguments = json.dumps({"directory": told["directory"]})
+    result = duck.dbt("run-operation", "lineage_post.load", "--args", arguments)
+    assert result.code == 0, result.lines
+    names = [name for name in exported[0] if name not in ("from_field", "type", "ops")]
+    stored = duck.table("lineage_column_edges", ", ".join((*names, "ops")))
+    back = {as_text([*row, json.loads(ops)]) for *row, ops in stored}
+    assert back == {as_text([*(edge[n] for n in names), edge["ops"]]) for edge in exported}
+    assert duck.table("lineage_refreshes", "distinct producer") == [("openlineage",)]
+
+
+def test_a_refresh_of_the_future_is_told_of_since_it_hides_what_is_built(duck: DbtProject) -> None:
+    duck.database.execute(
+        "update main_lineage.lineage_refreshes set refreshed_at = refreshed_at + interval 9 hour"
+        " where node = 'model.shop.report'"
+    )
+    duck.write("models/report.sql", REPORT.replace("*", "* 3"))
+    result = duck.dbt("run", "--select", "report")
+    assert result.code == 0 and duck.refreshes(result)["report"] == "success"
+    said = [line for line in result.ours if "Is a clock wrong?" in line]
+    assert len(said) == 1 and "model.shop.report" in said[0]
