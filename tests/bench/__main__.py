@@ -24,14 +24,17 @@ from rich.console import Console
 
 from lineage_post.artifacts import read_manifest
 from tests.bench.commands import asking_for_a_row, commands
+from tests.bench.hook import second_build
 from tests.bench.peers import whole_processes
 from tests.bench.projects import write_project
 from tests.bench.queries import milliseconds, workloads
 from tests.bench.report import TASKS, Results, show, to_dict
 
-PARTS = ("queries", "projects", "manifests", "commands", "why")
+PARTS = ("queries", "projects", "manifests", "commands", "hook", "why")
 #: The models of the project that ``impact`` and ``diff`` are asked about.
 COMMANDS_ON = 1_000
+#: The models of the project that is built with and without the hook; so many when in a hurry.
+HOOK_ON, HOOK_ON_QUICK = 1_000, 100
 #: The most models a slow contender is given.
 LIMITS = {"sqlglot-default": 100, "sqlglot-best": 1_000}
 
@@ -108,6 +111,11 @@ def _run(plan: Plan) -> Results:
             found = commands(folder, _changed(folder, COMMANDS_ON), rounds=plan.rounds)
             results.commands = (COMMANDS_ON, dict(found))
             results.note_load("after impact and diff")
+        if "hook" in plan.parts:
+            _say("dbt build with and without the hook")
+            models = HOOK_ON if plan.rounds > 1 else HOOK_ON_QUICK
+            results.hook = second_build(Path(scratch) / "hook", models)
+            results.note_load("after dbt build")
     if "why" in plan.parts:
         _say("asking for a row")
         results.why = asking_for_a_row()
