@@ -10,7 +10,6 @@ from lineage_post.artifacts import Node
 from lineage_post.diff.change import Diff, DiffKind, Found, Level, NodeChange
 from lineage_post.diff.sides import Side
 from lineage_post.impact import Analysis, BreaksOn, Change, ChangeKind, Dependent, Moved, Possible
-from lineage_post.impact.domain import domain_of
 from lineage_post.impact.possible import possible_of
 from lineage_post.vocabulary import Reason, State
 
@@ -149,7 +148,7 @@ class Effects:
             start = (change.unique_id, None)
         else:
             return change
-        found = domain_of(self.after.lineage, *start)
+        found = self.after.domain(*start)
         possible = possible_of(self.after.walk(start)) if start[1] is not None else ()
         return replace(
             change,

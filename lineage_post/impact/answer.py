@@ -10,6 +10,7 @@ from lineage_post.errors import SelectionError
 from lineage_post.graph import Column
 from lineage_post.impact.change import Change, ChangeKind, Impact
 from lineage_post.impact.domain import Domain, domain_of
+from lineage_post.impact.outer_joins import OuterJoins
 from lineage_post.impact.possible import possible_of
 from lineage_post.impact.simulate import Retracer
 from lineage_post.impact.walk import Walk
@@ -32,6 +33,10 @@ class Analysis:
     def retracer(self) -> Retracer:
         return Retracer(self.lineage)
 
+    @cached_property
+    def joins(self) -> OuterJoins:
+        return OuterJoins(self.lineage)
+
     def walk(self, column: Column) -> Walk:
         """All that depends on a column, without the places."""
         return Walk(self.lineage, self.uses, self.retracer, column)
@@ -49,9 +54,9 @@ class Analysis:
         mentions = tuple(walk.dependents(self.places, texts=True))
         return Impact(change, dependents, possible_of(walk), passes, mentions)
 
-    def domain(self, node: str, column: str) -> Domain:
-        """What a new value in a column can move."""
-        return domain_of(self.lineage, node, column)
+    def domain(self, node: str, column: str | None) -> Domain:
+        """What a new value in a column can move, or another set of rows (``column`` None)."""
+        return domain_of(self.lineage, node, column, self.retracer, self.joins)
 
     def _check_name(self, change: Change) -> None:
         present = {name.casefold(): name for name in self.lineage.graph.columns(change.node)}

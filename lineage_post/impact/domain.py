@@ -13,11 +13,12 @@ from dataclasses import dataclass
 
 from lineage_post.graph import Column
 from lineage_post.impact.change import HOW, HOWS, How
+from lineage_post.impact.outer_joins import OuterJoins
+from lineage_post.impact.simulate import Retracer
 from lineage_post.lineage import Edge, Lineage
 from lineage_post.vocabulary import EdgeType, Subtype
 
 _OVER_ROWS = re.compile(r"(?i)\bover\s*\(|\b(count|row_number|rank|dense_rank|ntile)\s*\(")
-_OUTER_JOIN = re.compile(r"(?i)\b(left|right|full)\s+(outer\s+)?join\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +42,20 @@ class Domain:
     rows: tuple[Moved, ...]
 
 
-def domain_of(lineage: Lineage, node: str, column: str | None) -> Domain:
+def domain_of(
+    lineage: Lineage, node: str, column: str | None, retracer: Retracer, joins: OuterJoins
+) -> Domain:
     """The two groups for one column, or for the rows of the node, the nearest outputs first."""
-    return _Domain(lineage, (node, column)).answer()
+    return _Domain(lineage, (node, column), retracer, joins).answer()
 
 
 class _Domain:
-    def __init__(self, lineage: Lineage, start: Column) -> None:
+    def __init__(
+        self, lineage: Lineage, start: Column, retracer: Retracer, joins: OuterJoins
+    ) -> None:
         self.lineage = lineage
+        self.retracer = retracer
+        self.joins = joins
         self.graph = lineage.graph
         self.start = start
         self.how: dict[Column, set[How]] = {}
@@ -63,6 +70,9 @@ class _Domain:
             else:
                 for edge in self.graph.edges_out_of(column[0], column[1]):
                     self._reach(column, (edge.to_node, edge.to_column), HOW[edge.subtype])
+                    if edge.to_column is None and self.joins.filters(edge.to_node, column[1]):
+                        # The rows that are filtered are of a part that an outer join fills up.
+                        self._fill(column, column[0], edge.to_node)
         moved = [column for column in self.paths if column[1] is not None and column != self.start]
         still = [
             ((node, name), node)
@@ -112,17 +122,19 @@ class _Domain:
         edges = self.graph.edges_into(node, name)
         if any(e.subtype in (Subtype.AGGREGATION, Subtype.WINDOW) for e in edges):
             return True
-        traced = self.lineage.nodes[node].column(name) if node in self.lineage.nodes else None
-        expression = traced.expression if traced is not None else None
-        return bool(expression and _OVER_ROWS.search(expression))
+        task = self.retracer.tasks.get(node)
+        if task is None or not _OVER_ROWS.search(task.sql):
+            return False
+        return any(_OVER_ROWS.search(text) for text in self.retracer.computed(node, name))
 
     def _fill_with_nulls(self, rows: Column, reader: str) -> None:
         """A row that an outer join does not find any more leaves nulls, and no row less."""
-        found = self.lineage.project.nodes.get(reader)
-        if found is None or not _OUTER_JOIN.search(found.compiled_code or ""):
-            return
-        for target in sorted({e.to_column for e in self._values(rows[0], reader) if e.to_column}):
-            self._reach(rows, (reader, target), How.JOIN)
+        if self.joins.reads(reader, rows[0]):
+            self._fill(rows, rows[0], reader)
+
+    def _fill(self, column: Column, node: str, reader: str) -> None:
+        for target in sorted({e.to_column for e in self._values(node, reader) if e.to_column}):
+            self._reach(column, (reader, target), How.JOIN)
 
     def _values(self, node: str, reader: str) -> list[Edge]:
         edges = self.lineage.nodes[reader].edges

@@ -64,6 +64,7 @@ class Retracer:
         self.index = ProjectIndex(dialect, [*self.relations.names(), *sorted(inlined)])
         self._verdicts: dict[tuple[str, Column], Verdict] = {}
         self._before: dict[str, Trace] = {}
+        self._computed: dict[str, dict[str, tuple[str, ...]]] = {}
 
     def verdict(self, reader: str, column: Column) -> Verdict:
         """What the SQL of ``reader`` does with the column's name; not known without SQL."""
@@ -72,6 +73,20 @@ class Retracer:
             task = self.tasks.get(reader) or self._test(self.lineage.project.nodes.get(reader))
             self._verdicts[key] = self._judged(task, column) if task is not None else UNTOLD
         return self._verdicts[key]
+
+    def computed(self, node: str, column: str) -> tuple[str, ...]:
+        """The SQL of a column: its expression, and those behind it on the way in. Of a node
+        without SQL none."""
+        if node not in self._computed:
+            task = self.tasks.get(node)
+            found: dict[str, tuple[str, ...]] = {}
+            if task is not None:
+                self._show(task, {})
+                for output in self._trace(task, expressions=True).outputs:
+                    texts = (output.expression, *output.steps)
+                    found[output.name] = tuple(text for text in texts if text)
+            self._computed[node] = found
+        return self._computed[node].get(column, ())
 
     def _test(self, node: Node | None) -> Task | None:
         """A data test, whose SQL reads like that of a model."""
@@ -108,14 +123,14 @@ class Retracer:
         is_open = not names or any(c.ordinal is None for c in columns)
         return Columns(types, Learned.TRACED, complete=not is_open)
 
-    def _trace(self, task: Task) -> Trace:
+    def _trace(self, task: Task, *, expressions: bool = False) -> Trace:
         return trace(
             task.sql,
             dialect=self.settings.dialect,
             schema=self.index,
             commands={**self.settings.commands, **task.commands},
             stop_at=dict(task.stop_at),
-            expressions=False,
+            expressions=expressions,
         )
 
 

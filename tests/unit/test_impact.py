@@ -198,3 +198,63 @@ class TestDomain:
             "model.shop.stg", "status"
         )
         assert ("model.shop.joined", "amount") in {(m.node, m.column) for m in found.values}
+
+
+def moved(column: str, *nodes: Any) -> tuple[set[str], set[str]]:
+    """Outputs whose values can move by a new value in a column of the source, and whose rows."""
+    domain = Analysis(lineage_of(*nodes)).domain("source.shop.raw.orders", column)
+
+    def short(found: Any) -> set[str]:
+        return {f"{m.node.rsplit('.', 1)[-1]}.{m.column}" for m in found}
+
+    return short(domain.values), short(domain.rows)
+
+
+FILTERED = "with x as (select id, count(*) as n from dev.raw.orders where status = 'x' group by id)"
+
+
+@pytest.mark.parametrize(
+    ("sql", "values", "rows"),
+    [
+        # A count that stands behind another expression, or beside other values.
+        (f"{FILTERED} select id, n + 1 as k from x", {"m.k"}, {"m.id"}),
+        (f"{FILTERED} select o.id, x.n + o.amount as k from dev.raw.orders as o join x using (id)",
+         {"m.k"}, {"m.id"}),
+        # What an outer join fills with nulls, of what it does not.
+        (f"{FILTERED} select c.cid, x.id as found from dev.raw.people as c "
+         "left join x on x.id = c.cid", {"m.found"}, {"m.cid"}),
+        (f"{FILTERED} select c.cid, x.id as found from x right join dev.raw.people as c "
+         "on x.id = c.cid", {"m.found"}, {"m.cid"}),
+        ("select o.id, c.cid from dev.raw.orders as o left join dev.raw.people as c "
+         "on c.cid = o.id where o.status = 'x'", set(), {"m.id", "m.cid"}),
+    ],
+)  # fmt: skip
+def test_values_that_hang_on_the_number_of_rows_move_with_them(
+    sql: str, values: set[str], rows: set[str]
+) -> None:
+    orders = make_source("orders", {"id": "int", "amount": "double", "status": "text"})
+    people = make_source("people", {"cid": "int"})
+    parents = ["source.shop.raw.orders", "source.shop.raw.people"]
+    assert moved("status", orders, people, make_model("m", sql, parents)) == (values, rows)
+
+
+@pytest.mark.parametrize(
+    ("join", "values"),
+    [
+        ("dev.raw.orders as o left join dev.main.m as m", {"r.amount"}),
+        ("dev.main.m as m left join dev.raw.orders as o", set()),
+        ("dev.main.m as m right join dev.raw.orders as o", {"r.amount"}),
+        ("dev.main.m as m full join dev.raw.orders as o", {"r.amount"}),
+        ("dev.main.m as m join dev.raw.orders as o", set()),
+    ],
+)
+def test_rows_that_are_gone_leave_nulls_on_one_side_of_an_outer_join(
+    join: str, values: set[str]
+) -> None:
+    orders = make_source("orders", {"id": "int", "amount": "double", "status": "text"})
+    parents = ["source.shop.raw.orders"]
+    kept = make_model("m", "select id, amount from dev.raw.orders where status = 'x'", parents)
+    sql = f"select m.amount, o.id from {join} on o.id = m.id"
+    reader = make_model("r", sql, ["model.shop.m", *parents])
+    found, _ = moved("status", orders, kept, reader)
+    assert {v for v in found if v.startswith("r.")} == values
