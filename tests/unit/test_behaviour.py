@@ -85,7 +85,11 @@ def test_uk_05_a_python_model_is_possibly_affected() -> None:
 def test_in_07_names_that_dbt_makes_for_a_moment_are_no_nodes() -> None:
     sql = "select id from dev.main.m__dbt_tmp20240101 union all select id from dev.raw.orders"
     lineage = lineage_of(RAW, make_model("m", sql, [SOURCE], materialized="incremental"))
-    assert not [n for n in lineage.nodes if "__dbt_" in n]
+    assert sorted(lineage.nodes) == ["model.shop.m", SOURCE]
+    assert edges_of(lineage.nodes["model.shop.m"]) == {
+        "m.id -> id IDENTITY",
+        "orders.id -> id IDENTITY",
+    }
 
 
 def test_im_03_a_version_keeps_its_id_and_its_readers() -> None:
@@ -218,6 +222,10 @@ def test_pl_03_project_paths_of_all_kinds(call: Call, tmp_path: Path, name: str)
     for target in ("target", str(folder / "target")):
         done = call("build", "--project-dir", str(folder), "--target-path", target)
         assert done.exit_code == 0, done.stderr
+        written = folder / "target/lineage_post/lineage.json"
+        nodes = {n["unique_id"]: n for n in json.loads(written.read_text("utf-8"))["nodes"]}
+        assert [e["from_node"] for e in nodes["model.shop." + "m" * 120]["edges"]] == [SOURCE]
+        written.unlink()
 
 
 def test_uk_01_a_manifest_without_sql_never_replaces_a_full_answer(
@@ -241,6 +249,20 @@ def test_uk_06_a_document_says_what_it_is_of() -> None:
     assert {"invocation_id", "generated_at", "tool_version", "options"} <= metadata.keys()
     assert metadata["invocation_id"] == "run-1"
     assert metadata["options"]["dialect"] == "duckdb"
+
+
+def test_uk_06_what_was_written_for_other_inputs_is_said_to_be_stale(
+    call: Call, tmp_path: Path
+) -> None:
+    model = make_model("m", "select id from dev.raw.orders", [SOURCE])
+    manifest = make_manifest(RAW, model)
+    flags = ("--project-dir", str(project_dir(tmp_path, manifest)))
+    assert call("build", *flags).exit_code == 0
+    assert "stale" not in call("show", "m.id", *flags).stderr
+    assert "is stale" in call("show", "m.id", *flags, "--exclude-packages", "tool").stderr
+    manifest["metadata"]["invocation_id"] = "run-2"
+    (tmp_path / "shop/target/manifest.json").write_text(json.dumps(manifest), "utf-8")
+    assert "is stale" in call("show", "m.id", *flags).stderr
 
 
 def test_se_05_nothing_of_the_environment_is_published() -> None:
