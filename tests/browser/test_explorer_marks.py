@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -221,3 +222,17 @@ def test_a_project_without_nodes_and_one_that_nobody_knows_are_told_as_such(
     expect(page.locator(".sheet .gapnote").first).to_contain_text("was not compiled")
     assert cards(page) == {"a", "b"} and page.locator(".edges .link.unknown").count() == 1
     assert site.errors == []
+
+
+def test_what_was_not_selected_is_told_apart_from_what_is_unknown(
+    tmp_path: Path, browse: functools.partial[Site]
+) -> None:
+    lineage = shop()
+    part = replace(lineage, nodes={FCT: lineage.nodes[FCT]})
+    page = at(page_of(browse, tmp_path, part), f"#/node/{FCT}")
+    outside = page.locator('.card[aria-label="stg_orders"]')
+    expect(outside.locator("em")).to_have_text("not selected")
+    outside.locator(".head").click()
+    expect(page.locator(".sheet .gapnote")).to_contain_text("it was not selected for this page")
+    page.locator(".brand").click()
+    expect(page.get_by_role("heading", name="Not all known")).to_have_count(0)

@@ -9,15 +9,15 @@ export class Card extends Component {
     return next.card !== now.card || next.isFocus !== now.isFocus || next.root !== now.root || next.isShown !== now.isShown || next.shownColumn !== now.shownColumn;
   }
   render({ graph, card, isFocus, isShown, root, shownColumn }) {
-    const n = card.node, marks = graph.marks[n], { state, why } = graph.nodeState(n), kind = KINDS[graph.kinds[n]];
+    const n = card.node, marks = graph.marks[n], { state, why, said, isOutside } = graph.nodeState(n), kind = KINDS[graph.kinds[n]];
     const isHidden = Boolean(marks & RESTRICTED), name = isHidden ? "restricted" : visible(graph.labels[n]), [start, end] = split(name);
-    const classes = ["card", kind, state !== "known" && "gap", marks & MATERIAL && "material", marks & OUTPUT && "output", marks & ERROR_CYCLE ? "error" : marks & FEEDBACK && "feedback",
+    const classes = ["card", kind, isOutside ? "outside" : state !== "known" && "gap", marks & MATERIAL && "material", marks & OUTPUT && "output", marks & ERROR_CYCLE ? "error" : marks & FEEDBACK && "feedback",
       isHidden && "restricted", isFocus && "focus", isShown && "shown"].filter(Boolean).join(" ");
     return (
       <section class={classes} data-node={n} aria-label={name} style={`left:${card.x}px;top:${card.y}px;height:${card.height}px`}>
         <button type="button" class="head" title={end ? name : undefined}>
           <bdi class="name">{end ? <><span>{start}</span><span>{end}</span></> : name}</bdi>
-          <span class="sub">{subtitle(graph, n, marks, isHidden)}{state !== "known" && kind !== "native" && <em title={why}>{state}</em>}</span>
+          <span class="sub">{subtitle(graph, n, marks, isHidden)}{state !== "known" && kind !== "native" && <em title={why}>{said}</em>}</span>
         </button>
         {card.hasStrip && <Strip graph={graph} card={card} />}
         {card.rows.map((c) => <Row key={c} graph={graph} c={c} isRoot={c === root} isShown={c === shownColumn} />)}

@@ -108,20 +108,20 @@ function Ends({ graph, title, items, onShow, empty, isDown, target, source }) {
 }
 
 function NodeSheet({ graph, n, found, onShow, onFocus }) {
-  const { state, reason, why } = graph.nodeState(n), kind = KINDS[graph.kinds[n]], isNative = kind === "native";
+  const { state, reason, why, said } = graph.nodeState(n), kind = KINDS[graph.kinds[n]], isNative = kind === "native";
   return (
     <>
       <p class="crumb"><i class={`dot ${kind}`} />{found?.type ?? (isNative ? "raw data" : graph.ids[n].split(".")[0])}{found?.materialized && `, ${found.materialized}`}</p>
       <h2><bdi><Name text={graph.labels[n]} /></bdi></h2>
       <p class="badges">
-        {!isNative && <span class={`badge ${state}`} title={why}>{state}</span>}
+        {!isNative && <span class={`badge ${state}`} title={why}>{said}</span>}
         {Boolean(graph.marks[n] & MATERIAL) && <span class="badge">materialized</span>}
         {found?.access && <span class="badge">{visible(found.access)}</span>}
         {found?.group && <span class="badge">group {visible(found.group)}</span>}
         {(found?.tags ?? []).map((tag) => <span key={tag} class="badge tag">{visible(tag)}</span>)}
       </p>
       <p class="actions">{onFocus && <button type="button" class="button" onClick={() => onFocus({ node: n })}>Focus</button>}<NodeLinks graph={graph} n={n} found={found} /></p>
-      {state !== "known" && <p class="gapnote"><b>{state}</b>{why ? `: ${why}` : ""} {reason && <code>{reason}</code>}{found?.detail && <span class="block">{visible(found.detail)}</span>}</p>}
+      {state !== "known" && <p class="gapnote"><b>{said}</b>{why ? `: ${why}` : ""} {reason && said === state && <code>{reason}</code>}{found?.detail && <span class="block">{visible(found.detail)}</span>}</p>}
       {found?.remarks?.map(([r, name, detail], i) => <p key={i} class="gapnote"><code>{name || "its rows"}</code> {graph.core.reasons[r - 1]?.[1]}{detail && <span class="block">{visible(detail)}</span>}</p>)}
       {found?.text && <p class="text">{visible(found.text)}</p>}
       {found?.command && <Contract contract={found.command} />}

@@ -61,7 +61,7 @@ function gather(graph) {
     if (count > 1 && !isHidden(graph.owner[c])) used.push({ column: c, count });
   }
   used.sort((a, b) => b.count - a.count || a.column - b.column);
-  const unknown = built.filter((n) => graph.nodeState(n).state !== "known").map((node) => ({ node }));
+  const unknown = built.filter((n) => graph.nodeState(n).state !== "known" && !graph.nodeState(n).isOutside).map((node) => ({ node }));
   const cycles = graph.cycles.flatMap(([isError, nodes]) => nodes.map((node) => ({ node, kind: isError ? "error" : "feedback" })));
   return { nodes: all.filter((n) => graph.kinds[n] !== 3).length, gaps: graph.gaps.size, outputs, used: used.slice(0, 200), unknown, cycles };
 }

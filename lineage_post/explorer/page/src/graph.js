@@ -5,6 +5,8 @@ export const KINDS = ["source", "derived", "command", "native", "consumer"];
 export const STATES = ["known", "partial", "unknown"];
 /** Of a table edge: columns flow, no columns flow, not available. */
 export const FLOWS = 0, NO_COLUMNS = 1, NOT_AVAILABLE = 2;
+/** What a page leaves out on purpose is no gap in what is known. */
+const OUTSIDE = new Set(["not_selected", "excluded"]);
 export const kindOf = (code) => code & 15;
 export const isValue = (code) => (code & 15) < 3;
 
@@ -112,7 +114,8 @@ export class Graph {
 
   state(packed) {
     const reason = packed >= 10 ? this.core.reasons[Math.floor(packed / 10) - 1] : null;
-    return { state: STATES[packed % 10], reason: reason?.[0], why: reason?.[1] };
+    const state = STATES[packed % 10], isOutside = OUTSIDE.has(reason?.[0]);
+    return { state, reason: reason?.[0], why: reason?.[1], isOutside, said: isOutside ? reason[0].replace("_", " ") : state };
   }
   nodeState(n) { return this.state(this.core.states[n]); }
   columnState(c) { return this.state(this.gaps.get(c) ?? 0); }
