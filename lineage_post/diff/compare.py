@@ -11,8 +11,9 @@ from collections.abc import Iterator
 
 from lineage_post.artifacts import Node
 from lineage_post.diff.change import DiffKind, Found
-from lineage_post.diff.definition import Clause, Definition
+from lineage_post.diff.definition import Clause, Definition, NameBefore
 from lineage_post.diff.sides import Side
+from lineage_post.lineage.hooks import is_of_hook
 from lineage_post.lineage.order import levels
 from lineage_post.vocabulary import State, Subtype
 
@@ -65,6 +66,38 @@ class Comparison:
 
     def _of_node(self, unique_id: str, then: Node, now: Node) -> Iterator[Found]:
         yield from self._settings(unique_id, then, now)
+        yield from self._statement(unique_id, then, now)
+        if not self._is_same_lineage(unique_id):
+            yield from self._hooks(unique_id)
+
+    def _hooks(self, unique_id: str) -> Iterator[Found]:
+        """What hooks write into the node, theirs or those of others, column by column."""
+        old = self._written(self.before, unique_id, lambda node, name: name.casefold())
+        new = self._written(self.after, unique_id, self._name_before)
+        for column in sorted({*old, *new}, key=lambda c: c or ""):
+            gone, came = old.get(column, set()), new.get(column, set())
+            if gone != came:
+                kind = DiffKind.COLUMN_REDERIVED if column else DiffKind.FILTER_CHANGED
+                texts = (_texts(gone - came), _texts(came - gone))
+                yield Found(kind, unique_id, column, *texts)
+
+    def _written(
+        self, side: Side, unique_id: str, name_before: NameBefore
+    ) -> dict[str | None, set[tuple[str, ...]]]:
+        """The edges of hooks by the column they write; a name that changed counts as the old one,
+        and the text that has it not at all."""
+        renamed = {(node, before) for (node, _), before in self.renamed.items()}
+        found: dict[str | None, set[tuple[str, ...]]] = {}
+        for edge in side.lineage.nodes[unique_id].edges:
+            if is_of_hook(edge):
+                name = name_before(edge.from_node, edge.from_column)
+                is_same = (edge.from_node, name) not in renamed
+                text = (edge.expression or edge.from_column) if is_same else ""
+                key = (edge.from_node, name, edge.subtype.value, text)
+                found.setdefault(edge.to_column, set()).add(key)
+        return found
+
+    def _statement(self, unique_id: str, then: Node, now: Node) -> Iterator[Found]:
         if now.resource_type == "seed" and then.checksum != now.checksum:
             yield Found(DiffKind.DATA_CHANGED, unique_id)
         is_same_code = self.before.sql(unique_id) == self.after.sql(unique_id)
@@ -203,6 +236,10 @@ class Comparison:
 
 def _differing(then: str | None, now: str | None) -> tuple[str | None, str | None] | None:
     return (then, now) if then != now else None
+
+
+def _texts(edges: set[tuple[str, ...]]) -> str | None:
+    return "; ".join(sorted({edge[-1] for edge in edges if edge[-1]})) or None
 
 
 def _more(one: Counter[tuple[str, str]], other: Counter[tuple[str, str]], clause: Clause) -> bool:

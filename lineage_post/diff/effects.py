@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from lineage_post.artifacts import Node
 from lineage_post.diff.change import Diff, DiffKind, Found, Level, NodeChange
 from lineage_post.diff.sides import Side
-from lineage_post.impact import Analysis, BreaksOn, Change, ChangeKind, Dependent, Moved, Possible
+from lineage_post.graph import Column
+from lineage_post.impact import (
+    Analysis,
+    BreaksOn,
+    Change,
+    ChangeKind,
+    Dependent,
+    How,
+    Moved,
+    Possible,
+)
 from lineage_post.impact.possible import possible_of
+from lineage_post.impact.walk import display_name
 from lineage_post.vocabulary import Reason, State
 
 ROWS = frozenset(
@@ -98,12 +109,29 @@ class Effects:
         if found.kind is DiffKind.COLUMN_RETYPED:
             change = Change(ChangeKind.RETYPE, found.unique_id, found.column or "", found.after)
             return self.after.impact(change).broken
+        if found.kind is DiffKind.NODE_REMOVED:
+            return tuple(self._readers_left(found.unique_id))
         if found.kind not in GONE:
             return ()
         change = Change(ChangeKind.DROP, found.unique_id, found.column or "")
         dependents = self.before.impact(change).dependents
         by_name = (d for d in dependents if BreaksOn.RENAME in d.breaks_on)
         return tuple(d for d in by_name if self._still_broken(d))
+
+    def _readers_left(self, unique_id: str) -> Iterator[Dependent]:
+        """The nodes whose SQL still reads a node that is gone."""
+        before, after = self.sides
+        start: Column = (unique_id, None)
+        for reader in before.lineage.graph.readers(unique_id):
+            node = after.lineage.project.nodes.get(reader)
+            is_kept = reader in before.tasks and before.sql(reader) == after.sql(reader)
+            if node is not None and is_kept and reader != unique_id:
+                where = self.after.places.in_sql(node, unique_id.rsplit(".", 1)[-1])
+                yield Dependent(
+                    reader, node.resource_type, display_name(after.lineage, reader), None,
+                    (How.ROWS,), (BreaksOn.REMOVE,), start, (start, (reader, None)),
+                    file=where.file, line=where.line,
+                )  # fmt: skip
 
     def _still_broken(self, dependent: Dependent) -> bool:
         before, after = self.sides

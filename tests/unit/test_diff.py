@@ -213,3 +213,78 @@ def test_the_document_has_stable_keys() -> None:
         "kind", "unique_id", "column", "level", "because", "before", "after", "candidates", "file",
         "line", "broken", "affected", "consumers", "possibly_affected",
     ]  # fmt: skip
+
+
+JOINED = "select o.id from dev.raw.orders as o join dev.raw.orders as p"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("select id from dev.raw.orders where id > 0 and total > 1",
+         "select id from dev.raw.orders where (total > 1) and id > 0"),
+        (f"{JOINED} on o.id = p.id and p.id > 0", f"{JOINED} on p.id > 0 and o.id = p.id"),
+        ("select id + total as x from dev.raw.orders",
+         "select (id + total) as x from dev.raw.orders"),
+        ("select id from dev.raw.orders where not (id > 0 and total > 1)",
+         "select id from dev.raw.orders where (not (id > 0 and total > 1))"),
+    ],
+)  # fmt: skip
+def test_the_order_of_conditions_and_parentheses_around_them_are_no_change(
+    before: str, after: str
+) -> None:
+    assert told(diff([stg(before)], [stg(after)])) == set()
+
+
+def test_a_condition_that_binds_otherwise_is_a_change() -> None:
+    before = stg("select id from dev.raw.orders where (id > 0 or total > 1) and status = 'x'")
+    after = stg("select id from dev.raw.orders where id > 0 or total > 1 and status = 'x'")
+    assert told(diff([before], [after])) == {"stg.* filter_changed changed"}
+
+
+def hooked(hook: str) -> Any:
+    settings = {"materialized": "table", "post-hook": [{"sql": hook}]}
+    return fct("select id, amount from dev.main.stg", config=settings)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("update {{ this }} set amount = id", "update {{ this }} set amount = id + 1",
+         {"fct.amount column_rederived changed"}),
+        ("update {{ this }} set amount = id", "update {{ this }} set amount = id where id > 0",
+         {"fct.* filter_changed changed"}),
+        ("update {{ this }} set amount = id", "select 1", {"fct.amount column_rederived changed"}),
+        ("update {{ this }} set amount = id", "update {{ this }} set amount =  id", set()),
+        # What it writes to is another node.
+        ("insert into dev.main.log (n) select id from {{ this }}",
+         "insert into dev.main.log (n) select amount from {{ this }}",
+         {"log.n column_rederived changed"}),
+    ],
+)  # fmt: skip
+def test_what_a_hook_writes_is_compared_like_a_statement(
+    before: str, after: str, expected: set[str]
+) -> None:
+    log = make_model("log", "select cast(null as int) as n")
+    found = diff([stg(), hooked(before), log], [stg(), hooked(after), log])
+    assert told(found) == expected
+
+
+def test_a_name_that_changed_in_a_hook_too_is_told_once() -> None:
+    renamed = stg("select id, total as value, status from dev.raw.orders")
+    update = "update {{ this }} set amount = (select max(%s) from dev.main.stg)"
+    after = make_model("fct", "select id, value as amount from dev.main.stg", ["model.shop.stg"],
+                       config={"materialized": "table",
+                               "post-hook": [{"sql": update % "value"}]})  # fmt: skip
+    found = diff([stg(), hooked(update % "amount")], [renamed, after])
+    assert told(found) == {"stg.amount column_renamed value changed"}
+
+
+def test_a_node_that_is_gone_and_still_read_by_its_name_breaks_its_readers() -> None:
+    found = diff([stg(), fct()], [fct()])
+    [change] = found.changes
+    assert (change.kind, change.level) == (DiffKind.NODE_REMOVED, Level.BREAKING)
+    assert [(d.unique_id, d.line) for d in change.broken] == [("model.shop.fct", 1)]
+    rewritten = fct("select id, total as amount from dev.raw.orders")
+    levels = {c.unique_id: c.level for c in diff([stg(), fct()], [rewritten]).changes}
+    assert levels["model.shop.stg"] is Level.CHANGED
