@@ -29,7 +29,7 @@
     {%- for row in rows | sort %}
     select
         {%- for value in row %}
-        cast({{ dbt.string_literal(dbt.escape_single_quotes(value)) }} as {{ dbt.type_string() }})
+        cast({{ lineage_post.text_literal(value) }} as {{ dbt.type_string() }})
         {%- if loop.first %} as node{% elif loop.index == 2 %} as column_name
         {%- elif loop.index == 3 %} as label{% else %} as effect{% endif %}
         {{- ',' if not loop.last }}

@@ -25,11 +25,14 @@ class InProcessCompiler:
         self.config = _without_limits(config) if plain else config
         self._reader = NodeReader(str(manifest.metadata.adapter_type), {})
 
-    def compile(self, project: Project, unique_ids: Iterable[str]) -> Project:
-        """The project with the SQL of those of the nodes that could be compiled."""
+    def compile(
+        self, project: Project, unique_ids: Iterable[str], *, full_refresh: bool = False
+    ) -> Project:
+        """The project with the SQL of those of the nodes that could be compiled; with
+        ``full_refresh`` that of the first build of an incremental model."""
         nodes = dict(project.nodes)
         for unique_id in unique_ids:
-            found = self._compile(unique_id)
+            found = self._compile(unique_id, full_refresh=full_refresh)
             if found is not None and found.compiled_code:
                 nodes[unique_id] = replace(
                     nodes[unique_id], compiled_code=found.compiled_code, ctes=found.ctes
@@ -48,7 +51,9 @@ class InProcessCompiler:
                 nodes[node.unique_id] = replace(own, hooks=hooks)
         return replace(project, nodes=nodes)
 
-    def _compile(self, unique_id: str, raw_code: str | None = None) -> Node | None:
+    def _compile(
+        self, unique_id: str, raw_code: str | None = None, *, full_refresh: bool = False
+    ) -> Node | None:
         """The node compiled; with ``raw_code`` that text in its place, as one of its hooks is."""
         from dbt.compilation import Compiler
 
@@ -58,6 +63,8 @@ class InProcessCompiler:
         fresh = _uncompiled(node)
         if raw_code is not None:
             fresh.raw_code, fresh.language = raw_code, "sql"
+        if full_refresh:
+            fresh.config.full_refresh = True
         try:
             done = Compiler(self.config).compile_node(fresh, self.manifest, {}, write=False)
         except Exception as error:

@@ -10,18 +10,16 @@ import contextvars
 import threading
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-from lineage_post.artifacts.nodes import NodeReader
-from lineage_post.bridge.compiling import InProcessCompiler
-from lineage_post.bridge.say import dbt_flags, describe, detail
-from lineage_post.bridge.tracing import LiveTracer
+from lineage_post.bridge.contract_tracing import ContractTracer
+from lineage_post.bridge.say import describe, detail
 from lineage_post.bridge.warehouse import Warehouse
 
 if TYPE_CHECKING:
     from lineage_post.bridge.bridge import Bridge
+    from lineage_post.contracts import Finding
     from lineage_post.contracts.fresh import Recorded
     from lineage_post.lineage import Lineage
     from lineage_post.options import Options
@@ -29,8 +27,8 @@ if TYPE_CHECKING:
 #: Failing rows of one test, and characters of one value; what is left out is counted.
 MOST_ROWS = 100
 MOST_TEXT = 2_000
-_COMPILED = ("model", "snapshot")
 _LOCK = threading.Lock()
+_THREAD = "lineage_post_contracts"
 
 
 def rows(
@@ -65,21 +63,39 @@ class ContractBook:
         self.timestamp_type = timestamp_type
         self._tracer: ContractTracer | None = None
         self._traced: dict[frozenset[str], tuple[int, Lineage]] = {}
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="lineage_post")
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=_THREAD)
 
     def ask(self, kind: str, unique_id: str, arguments: dict[str, Any]) -> list[dict[str, str]]:
-        """The failing rows, from the one thread that traces; dbt's context goes with it."""
+        """The failing rows, from the one thread that traces; dbt's context goes with it.
+
+        That thread itself asks when it compiles the view of violations, of which only the columns
+        matter to it: it would wait for itself.
+        """
+        if threading.current_thread().name.startswith(_THREAD):
+            return []
         context = contextvars.copy_context()
         return self._thread.submit(context.run, self._ask, kind, unique_id, arguments).result()
 
     def _ask(self, kind: str, unique_id: str, arguments: dict[str, Any]) -> list[dict[str, str]]:
+        from lineage_post.contracts import Proof
+
+        with self.bridge.adapter.connection_named(_THREAD):
+            wanted = self.tracer.needed(unique_id, arguments)
+            found = self._findings(wanted, kind, unique_id, arguments)
+            if any(finding.proof is Proof.UNCHECKED for finding in found):
+                # Of the nodes of a pattern none that is upstream may have the column it names.
+                everything = self.tracer.needed(unique_id, arguments, patterns=True)
+                if everything != wanted:
+                    found = self._findings(everything, kind, unique_id, arguments)
+            return [finding.row() for finding in found]
+
+    def _findings(
+        self, nodes: frozenset[str], kind: str, unique_id: str, arguments: dict[str, Any]
+    ) -> tuple[Finding, ...]:
         from lineage_post.contracts import Evaluator
 
-        with self.bridge.adapter.connection_named("lineage_post_contracts"):
-            tracer = self.tracer
-            lineage = self._lineage(tracer.needed(unique_id, arguments))
-            evaluator = Evaluator(lineage, lambda node: self._recorded(tracer, node))
-            return [f.row() for f in evaluator.findings(kind, unique_id, arguments)]
+        evaluator = Evaluator(self._lineage(nodes), self._recorded)
+        return evaluator.findings(kind, unique_id, arguments)
 
     @property
     def tracer(self) -> ContractTracer:
@@ -95,32 +111,32 @@ class ContractBook:
 
     def _lineage(self, wanted: frozenset[str]) -> Lineage:
         """The lineage of these nodes, traced anew where one of them was compiled since."""
-        version = self.tracer.compile(wanted)
-        known = self._traced.get(wanted)
+        everything, version = self.tracer.prepare(wanted)
+        known = self._traced.get(everything)
         if known is None or known[0] != version:
-            known = (version, self.tracer.trace(wanted))
-            self._traced[wanted] = known
+            known = (version, self.tracer.trace(everything))
+            self._traced[everything] = known
         return known[1]
 
-    def _recorded(self, tracer: ContractTracer, unique_id: str) -> Recorded | None:
+    def _recorded(self, unique_id: str) -> Recorded | None:
         from lineage_post.contracts.fresh import Recorded
 
         warehouse = Warehouse(self.bridge.adapter, self.bridge.manifest, self.timestamp_type)
         now = datetime.now(timezone.utc).replace(tzinfo=None)
         if unique_id in self.bridge.started:
-            return Recorded(now, now, self._why_not_recorded(tracer, warehouse))
+            return Recorded(now, now, self._why_not_recorded(warehouse))
         if warehouse.disabled or warehouse.missing:
             names = ", ".join(warehouse.disabled or warehouse.missing)
             return Recorded(None, now, f"no lineage is recorded: there is no table {names}")
-        return tracer.recorded(warehouse, unique_id, now)
+        return self.tracer.recorded(warehouse, unique_id, now)
 
-    def _why_not_recorded(self, tracer: ContractTracer, warehouse: Warehouse) -> str | None:
+    def _why_not_recorded(self, warehouse: Warehouse) -> str | None:
         """Why the hook will not record what this run built, None where it will."""
         nodes = self.bridge.manifest.nodes.values()
         hooks = (n for n in nodes if str(n.resource_type) == "operation")
         if not any("lineage_post.publish" in (n.raw_code or "") for n in hooks):
             return 'no hook records it: add on-run-end: "{{ lineage_post.publish(results) }}"'
-        if not tracer.options.enabled:
+        if not self.tracer.options.enabled:
             return "no lineage is recorded: the option enabled is false"
         if warehouse.disabled:
             return f"no lineage is recorded: {', '.join(warehouse.disabled)} are disabled"
@@ -128,116 +144,6 @@ class ContractBook:
         if missing and not set(missing) <= _selected():
             return "no lineage is recorded: run dbt run --select package:lineage_post once"
         return None
-
-
-class ContractTracer(LiveTracer):
-    """Traces what contracts ask about, as the nodes are defined now."""
-
-    def needed(self, unique_id: str, arguments: Mapping[str, Any]) -> frozenset[str]:
-        """The node, the nodes that its contract names, and all they are built from."""
-        from lineage_post.contracts.reference import Names
-        from lineage_post.errors import LineageError
-
-        starts = {unique_id} & self.project.nodes.keys()
-        names = Names(self.project)
-        for text in _named(arguments):
-            try:
-                reference = names.read(text)
-            except LineageError:
-                continue  # The evaluation says so.
-            starts |= set() if reference.is_wild else set(reference.nodes)
-        return frozenset(starts.union(*(self._ancestors(n) for n in starts)))
-
-    def compile(self, wanted: frozenset[str]) -> int:
-        """Takes the SQL that this run compiled, compiles what it did not; a hash of all of it."""
-        nodes = [n for n in sorted(wanted) if self._type(n) in _COMPILED]
-        is_plain = bool(
-            getattr(dbt_flags(), "EMPTY", False) or getattr(dbt_flags(), "SAMPLE", None)
-        )
-        if not is_plain:
-            self._take_compiled(nodes)
-        missing = [n for n in nodes if not self._code(n)]
-        if missing:
-            compiler = InProcessCompiler(self.manifest, self.adapter.config, plain=is_plain)
-            self.project = compiler.compile(self.project, missing)
-        return hash(tuple(self._code(n) for n in nodes))
-
-    def trace(self, wanted: frozenset[str]) -> Lineage:
-        """The lineage of nodes that were compiled. The cache on disk is read, not written: a run
-        with many tests would age what other runs need."""
-        leaves = {n for n in wanted if self._type(n) == "source"} | self._not_sql(wanted)
-        self.catalog.update(self._columns(leaves - self.catalog.keys(), set(wanted)))
-        return self._traced(wanted)
-
-    def _take_compiled(self, unique_ids: list[str]) -> None:
-        reader = NodeReader(str(self.manifest.metadata.adapter_type), {})
-        nodes = dict(self.project.nodes)
-        for unique_id in unique_ids:
-            live = self.manifest.nodes.get(unique_id)
-            code = getattr(live, "compiled_code", None)
-            if code and code != nodes[unique_id].compiled_code:
-                found = reader.read(unique_id, live)
-                nodes[unique_id] = replace(
-                    nodes[unique_id], compiled_code=found.compiled_code, ctes=found.ctes
-                )
-        self.project = replace(self.project, nodes=nodes)
-
-    def recorded(self, warehouse: Warehouse, unique_id: str, now: datetime) -> Recorded | None:
-        """The last that is recorded of a node, and whether it is of the definition of now."""
-        from lineage_post.contracts.fresh import Recorded
-        from lineage_post.publish.definition import node_row
-
-        found = _last_recorded(warehouse, unique_id)
-        if found is None:
-            return None
-        version, refreshed_at, status, build_mode = found
-        problem = None
-        if status in ("removed", "purged"):
-            problem = f"its recorded lineage was {status}"
-        else:
-            current = node_row(unique_id, self.project.nodes.get(unique_id)).definition_version
-            if _is_other(str(version or ""), current, build_mode):
-                problem = "what is recorded is of another definition: build the model again"
-        return Recorded(refreshed_at, now, problem)
-
-
-def _last_recorded(
-    warehouse: Warehouse, unique_id: str
-) -> tuple[str | None, datetime | None, str, str | None] | None:
-    """Definition version, time, status and build mode of the last refresh that says anything."""
-    node = warehouse.literals.text(unique_id)
-    found = warehouse.query(
-        "select definition_version, refreshed_at, status, build_mode from ("
-        "select definition_version, refreshed_at, status, build_mode, row_number() over ("
-        "order by refreshed_at desc, run_id desc) as age"
-        f" from {warehouse.relations['lineage_refreshes']} where node = {node}"
-        " and producer in ('execution', 'manifest')"
-        " and status in ('success', 'derived', 'planned', 'removed', 'purged')"
-        ") as ordered where age = 1"
-    )
-    row = next(found, None)
-    if row is None:
-        return None
-    version, at, status, build_mode = row
-    if at is not None and not isinstance(at, datetime):
-        at = datetime.fromisoformat(str(at))
-    return version, at.replace(tzinfo=None) if at else None, str(status), build_mode
-
-
-def _is_other(one: str, other: str, build_mode: str | None) -> bool:
-    """See the macro is_other_definition: incremental SQL differs between builds by itself."""
-    parts = list(zip(one.split("."), other.split("."), strict=False))
-    if len(parts) < 3:
-        return True
-    compared = [parts[0], parts[2]] if build_mode is not None else parts
-    return any(a != b for a, b in compared)
-
-
-def _named(arguments: Mapping[str, Any]) -> list[str]:
-    nested = arguments.get("arguments")
-    given = nested.get("columns") if isinstance(nested, Mapping) else arguments.get("columns")
-    listed = [given] if isinstance(given, str) else given
-    return [text for text in listed or () if isinstance(text, str)]
 
 
 def _selected() -> set[str]:

@@ -60,15 +60,20 @@ def mode_of(lineage: Lineage, unique_id: str) -> str | None:
     return compiled_mode(node) if node is not None else None
 
 
-def with_other_mode(lineage: Lineage, other: Lineage) -> Lineage:
+def with_other_mode(
+    lineage: Lineage, other: Lineage, *, forms: tuple[str, str] | None = None
+) -> Lineage:
     """``lineage`` with what ``other``, of the same project compiled in the other mode, has beside
-    it. Only incremental models that are there in another form are touched."""
+    it. Only incremental models that are there in another form are touched: ``forms`` of those
+    whose SQL differs, where the caller knows them, else what the SQL tells."""
     nodes, modes = dict(lineage.nodes), dict(lineage.modes)
     for unique_id, node in lineage.project.nodes.items():
         twin = other.project.nodes.get(unique_id)
         if not has_modes(node) or twin is None or twin.raw_code != node.raw_code:
             continue
         own, its = compiled_mode(node), compiled_mode(twin)
+        if forms is not None and node.compiled_code != twin.compiled_code:
+            own, its = forms
         if None not in (own, its) and own != its and unique_id in other.nodes:
             first, second = nodes[unique_id], other.nodes[unique_id]
             nodes[unique_id] = _united(first, second)

@@ -7,6 +7,10 @@
     known.
 -#}
 {% macro contract_from_tables(kind, unique_id, arguments) %}
+    {%- set problem = lineage_post.contract_problem(kind, arguments) -%}
+    {%- if problem -%}
+        {{ return([lineage_post.contract_row(kind, unique_id, arguments.column_name, '', problem)]) }}
+    {%- endif -%}
     {%- set tables = lineage_post.contract_tables() -%}
     {%- if tables is string -%}
         {{ return([lineage_post.contract_row(kind, unique_id, arguments.column_name, '', tables)]) }}
@@ -46,6 +50,37 @@
         {%- do rows.extend(lineage_post.contract_verdict(kind, unique_id, start, origins, walked, arguments)) -%}
     {%- endfor -%}
     {{ return(rows) }}
+{% endmacro %}
+
+{#- What of a contract's arguments is not understood; none where all of it is. -#}
+{% macro contract_problem(kind, arguments) %}
+    {%- set origins = ['columns', 'column_tags', 'column_meta'] -%}
+    {%- set known = {
+        'derives_from': origins + ['require', 'allow_unknown'],
+        'does_not_derive_from': origins + ['include_indirect', 'allow_unknown'],
+        'masked_from': origins + ['include_indirect', 'allow_unknown'],
+        'only_derives_from': origins + ['allow_unknown'],
+        'is_identity_of': ['columns', 'allow_unknown'],
+        'is_aggregated': origins + ['allow_unknown'],
+        'lineage_known': ['max_unknown', 'max_assumed'],
+        'lineage_fresh': ['max_age_hours'],
+    }[kind] -%}
+    {%- for name, value in arguments.items() if value is not none and name != 'column_name' -%}
+        {%- if name not in known -%}
+            {{ return(kind ~ ' has no argument ' ~ name ~ '. It has ' ~ known | join(', ')) }}
+        {%- elif name in ['include_indirect', 'allow_unknown'] and value is not boolean -%}
+            {{ return(name ~ ' is ' ~ value ~ '. It must be true or false') }}
+        {%- elif name == 'require' and value not in ['all', 'any'] -%}
+            {{ return(name ~ ' is ' ~ value ~ '. It must be all or any') }}
+        {%- elif name.startswith('max_') and (value is not number or value is boolean) -%}
+            {{ return(name ~ ' is ' ~ value ~ '. It must be a number') }}
+        {%- endif -%}
+    {%- endfor -%}
+    {%- if 'columns' in known and kind != 'is_aggregated' and not (arguments.columns
+        or arguments.column_tags or arguments.column_meta) -%}
+        {{ return(kind ~ ' names no column') }}
+    {%- endif -%}
+    {{ return(none) }}
 {% endmacro %}
 
 {#- The relations to ask, or one line that says what is missing. -#}
@@ -198,11 +233,12 @@
     {%- set found = [] -%}
     {%- for head, column in ways if not found -%}
         {%- set ids = [] -%}
-        {%- for node in nodes.values() -%}
+        {#- A pattern never means the lineage tables, which hold nothing of the project. -#}
+        {%- for node in nodes.values() if '*' not in head or node.package_name != 'lineage_post' -%}
             {%- set version = node.version | string if node.version is not none and node.version else '' -%}
             {%- set names = [node.unique_id] -%}
             {%- if node.resource_type == 'source' -%}
-                {%- do names.extend([node.source_name ~ '.' ~ node.name]) -%}
+                {%- do names.extend([node.source_name ~ '.' ~ node.name, node.name]) -%}
             {%- elif version -%}
                 {%- do names.extend([node.name ~ '.v' ~ version, node.name ~ '_v' ~ version]) -%}
                 {%- if version == node.latest_version | string -%}{%- do names.append(node.name) -%}{%- endif -%}
@@ -213,6 +249,11 @@
                 {%- do ids.append(node.unique_id) -%}
             {%- endfor -%}
         {%- endfor -%}
+        {#- Without a pattern it is one node, a model rather than a source of its name. -#}
+        {%- if '*' not in head and ids | length > 1 -%}
+            {%- set models = ids | reject('in', graph.sources) | list -%}
+            {%- set ids = models if models | length == 1 else [] -%}
+        {%- endif -%}
         {%- if ids -%}{%- do found.append({'ids': ids, 'column': column}) -%}{%- endif -%}
     {%- endfor -%}
     {{ return(found[0] if found else {'ids': [], 'column': ''}) }}
@@ -225,21 +266,48 @@
     {{ return(modules.re.fullmatch(expression, name | lower) is not none) }}
 {% endmacro %}
 
+{#- Whether a declared column has a tag, or a meta key, with a value or with any that is no denial. -#}
 {% macro carries(column, how, selector) %}
     {%- set config = column.config or {} -%}
     {%- if how == 'tags' -%}
-        {%- for tag in (column.tags or []) + (config.tags or []) if lineage_post.matches(tag, selector) -%}
-            {{ return(true) }}
+        {%- for tags in [column.tags, config.tags] -%}
+            {%- for tag in ([tags] if tags is string else (tags or [])) if lineage_post.matches(tag, selector) -%}
+                {{ return(true) }}
+            {%- endfor -%}
         {%- endfor -%}
         {{ return(false) }}
     {%- endif -%}
-    {%- set meta = dict(column.meta or {}, **(config.meta or {})) -%}
-    {%- set key = selector.split('=')[0] -%}
-    {%- set value = meta.get(key) -%}
-    {%- if '=' in selector -%}
-        {{ return(value | string | lower == selector.split('=')[1] | trim | lower) }}
+    {%- set key, equals, wanted = selector.partition('=') -%}
+    {%- for meta in [column.meta, config.meta] -%}
+        {%- for value in lineage_post.meta_values(lineage_post.meta_at(meta, key)) -%}
+            {%- if not equals or value | lower == wanted | trim | lower -%}{{ return(true) }}{%- endif -%}
+        {%- endfor -%}
+    {%- endfor -%}
+    {{ return(false) }}
+{% endmacro %}
+
+{#- The value of a key, else that of a path: `governance.pii`. -#}
+{% macro meta_at(meta, key) %}
+    {%- if meta is not mapping -%}{{ return(none) }}{%- endif -%}
+    {%- if key in meta -%}{{ return(meta[key]) }}{%- endif -%}
+    {%- set head, dot, rest = key.partition('.') -%}
+    {{ return(lineage_post.meta_at(meta.get(head), rest) if dot else none) }}
+{% endmacro %}
+
+{#- The values that say something, as texts: `no`, `false` and nothing say nothing. -#}
+{% macro meta_values(value) %}
+    {%- set found = [] -%}
+    {%- if value is sequence and value is not string and value is not mapping -%}
+        {%- for item in value -%}{%- do found.extend(lineage_post.meta_values(item)) -%}{%- endfor -%}
+    {%- elif value is not none and value is not mapping -%}
+        {%- set text = value | string | trim -%}
+        {%- if text | lower in ['true', 'yes'] -%}
+            {%- do found.append('true') -%}
+        {%- elif text | lower not in ['', 'false', 'no', 'none', 'null'] -%}
+            {%- do found.append(text) -%}
+        {%- endif -%}
     {%- endif -%}
-    {{ return(value is not none and value is not false and value | string | lower not in ['', 'false', 'no', 'none', 'null']) }}
+    {{ return(found) }}
 {% endmacro %}
 
 {#-
@@ -269,14 +337,18 @@
                 {%- if edge.type == 'DIRECT' -%}{%- do state.fed.append(target) -%}{%- endif -%}
                 {%- set is_open = not (
                     (kind == 'masked_from' and edge.masking is true)
-                    or (kind == 'is_aggregated' and edge.subtype == 'AGGREGATION')
+                    or (kind == 'is_aggregated' and edge.subtype == 'AGGREGATION'
+                        and '"kind":"identity"' not in (edge.ops or '') | replace(' ', ''))
                     or (kind == 'derives_from' and (edge.certainty == 'assumed' or checked[edge.to_node].stale))
                     or (kind == 'is_identity_of' and (edge.subtype != 'IDENTITY' or edge.certainty == 'assumed'))
                 ) -%}
                 {%- if not is_open and kind == 'is_identity_of' -%}{%- do state.changes.append(edge) -%}{%- endif -%}
                 {%- if is_open and source not in came_by -%}
                     {%- do came_by.update({source: {'to': target, 'edge': edge}}) -%}
-                    {%- do frontier.append([edge.from_node, edge.from_column]) -%}
+                    {#- A field of a struct may come from any column that the struct was made of. -#}
+                    {%- if kind != 'derives_from' or not edge.from_field -%}
+                        {%- do frontier.append([edge.from_node, edge.from_column]) -%}
+                    {%- endif -%}
                 {%- endif -%}
             {%- endif -%}
         {%- endfor -%}
@@ -298,7 +370,7 @@
 {% macro edges_into(tables, nodes, indirect) %}
     {%- set listed = lineage_post.text_literals(nodes) -%}
     {%- set rows = lineage_post.contract_query(
-        'select distinct from_node, from_column, to_node, to_column, type, subtype, masking, certainty'
+        'select distinct from_node, from_column, from_field, to_node, to_column, type, subtype, masking, certainty, ops'
         ~ ' from ' ~ tables.lineage_column_edges.render() ~ ' where to_node in (' ~ listed ~ ')'
         ~ (" and type = 'DIRECT'" if not indirect else '') ~ ' order by 1, 2, 3, 4, 5, 6'
     ) -%}

@@ -1,5 +1,5 @@
 {{ config(materialized='view') }}
-{%- set depth = var('lineage_tags_depth', 12) | int %}
+{%- set depth = var('lineage_tags_depth', 4 if target.type == 'spark' else 12) | int %}
 -- Level by level and not by recursion: every warehouse can, and each level keeps one path a column.
 with labels as (
     {{ lineage_post.column_labels() }}
@@ -44,27 +44,27 @@ level_{{ level }} as (
         path
     from (
         select
-            before.label,
-            before.origin_node,
-            before.origin_column,
+            earlier.label,
+            earlier.origin_node,
+            earlier.origin_column,
             value_edges.to_node as node,
             value_edges.to_column as column_name,
-            {{ dbt.concat(['before.path', "' > '", 'value_edges.to_node', "'.'", 'value_edges.to_column']) }} as path,
+            {{ dbt.concat(['earlier.path', "' > '", 'value_edges.to_node', "'.'", 'value_edges.to_column']) }} as path,
             row_number() over (
                 partition by
-                    before.label,
-                    before.origin_node,
-                    before.origin_column,
+                    earlier.label,
+                    earlier.origin_node,
+                    earlier.origin_column,
                     value_edges.to_node,
                     value_edges.to_column
-                order by before.path
+                order by earlier.path
             ) as choice
-        from level_{{ level - 1 }} as before
+        from level_{{ level - 1 }} as earlier
         inner join value_edges
             on
-                before.node = value_edges.from_node
-                and {{ 'lower(before.column_name) = lower(value_edges.from_column)' if level == 1
-                    else 'before.column_name = value_edges.from_column' }}
+                earlier.node = value_edges.from_node
+                and {{ 'lower(earlier.column_name) = lower(value_edges.from_column)' if level == 1
+                    else 'earlier.column_name = value_edges.from_column' }}
         left join labels
             on
                 labels.effect = 'declassified'
@@ -72,8 +72,8 @@ level_{{ level }} as (
                 and lower(labels.column_name) = lower(value_edges.to_column)
                 and (
                     labels.label = '*'
-                    or labels.label = before.label
-                    or {{ dbt.concat(['labels.label', "'='"]) }} = left(before.label, length(labels.label) + 1)
+                    or labels.label = earlier.label
+                    or {{ dbt.concat(['labels.label', "'='"]) }} = substring(earlier.label, 1, length(labels.label) + 1)
                 )
         where labels.node is null
     ) as reached

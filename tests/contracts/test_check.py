@@ -99,3 +99,13 @@ def test_a_manifest_without_compiled_sql_is_refused(check: Check, project: Contr
     project.dbt("parse", "--no-partial-parse")
     code, _, err = check()
     assert code == 2 and "compile" in err
+
+
+def test_a_manifest_older_than_the_models_is_refused(
+    check: Check, project: ContractProject
+) -> None:
+    project.append("models/mart_users.sql", "-- changed\n")
+    code, _, err = check()
+    assert code == 2 and "models/mart_users.sql changed since" in err and "dbt compile" in err
+    manifest = project.folder / "target" / "manifest.json"
+    assert check("--manifest", str(manifest))[0] == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lineage_post.bridge import contracts as bridge_contracts
+from lineage_post.bridge import contract_tracing
 from tests.contracts.contract_project import ContractProject, outcomes
 from tests.dbt.dbt_project import Result
 
@@ -30,6 +30,7 @@ BROKEN = {
         ("doubled", "stg_users.amount -> mart_users.doubled (transformation)", "amount * 2")
     ],
     "hash_derives_from_pii": [("email_hash", TO_HASH, "it comes from stg_users.email (tag pii)")],
+    "hash_is_of_a_contact": [("email_hash", TO_HASH, "(meta governance.kind=contact)")],
     "influenced_by_email": [
         (
             "begins_with_a",
@@ -48,6 +49,16 @@ BROKEN = {
         ("contact", TO_CONTACT, "tag pii"),
         ("email_hash", TO_HASH, "tag pii"),
         ("label", "stg_users.email -> mart_users.label (transformation)", "tag pii"),
+    ],
+    "nowhere_in_the_project": [("user_id", "", "'*.nowhere' names no column")],
+    "no_such_column_in_a_pattern": [("user_id", "", "'stg_*.emial' names no column")],
+    "no_such_value": [("email_hash", "", "has the meta key 'governance.kind=address'")],
+    "share_is_only_in_part_aggregated": [
+        (
+            "share",
+            "raw_users.amount -> stg_users.amount -> mart_users.share (aggregation)",
+            "raw_users.amount reaches it without an aggregation",
+        )
     ],
     "no_such_column": [("user_id", "", "has no column 'emial'. Did you mean email?")],
     "no_such_model": [("user_id", "", "for 'stg_usres.email'. Did you mean stg_users")],
@@ -96,6 +107,36 @@ def test_without_the_mask_both_fail_in_the_build_that_took_it_away(
     ((_, _, column, way, because),) = project.stored("ok_hash_is_masked")
     assert (column, way) == ("email_hash", "stg_users.email -> mart_users.email_hash")
     assert because == "stg_users.email (tag pii) reaches it unmasked"
+
+
+LOG = """
+{{ config(materialized='incremental') }}
+select user_id, {{ 'md5(email)' if is_incremental() else 'email' }} as email
+from {{ ref('stg_users') }}
+"""
+LOG_YAML = """
+models:
+  - name: mart_log
+    columns:
+      - name: email
+        data_tests:
+          - lineage_post.masked_from: {name: log_is_masked, arguments: {column_tags: [pii]}}
+"""
+
+
+def test_the_rows_of_an_incremental_models_first_build_count_in_later_ones(
+    project: ContractProject,
+) -> None:
+    project.write("models/mart_log.sql", LOG)
+    project.write("models/mart_log.yml", LOG_YAML)
+    select = ("--select", "mart_log", "--store-failures")
+    for _ in ("first", "later"):
+        assert outcomes(project.dbt("build", *select)) == {"log_is_masked": "fail"}
+    ((*_, because),) = project.stored("log_is_masked")
+    assert because == "stg_users.email (tag pii) reaches it unmasked"
+    project.write("models/mart_log.sql", LOG.replace("else 'email'", "else 'sha256(email)'"))
+    assert outcomes(project.dbt("build", *select)) == {"log_is_masked": "pass"}
+    project.remove("models/mart_log.yml")
 
 
 def test_lineage_is_stale_once_the_definition_differs_from_what_was_built(
@@ -154,7 +195,7 @@ def test_a_fault_of_ours_is_a_failing_row(
     def broken_trace(self: object, wanted: object) -> None:
         raise RuntimeError("it's \\ 'broken'\n{{ 7 * 7 }}")
 
-    monkeypatch.setattr(bridge_contracts.ContractTracer, "trace", broken_trace)
+    monkeypatch.setattr(contract_tracing.ContractTracer, "trace", broken_trace)
     select = ("--select", "ok_hash_is_masked", "--store-failures")
     assert outcomes(project.dbt("test", *select)) == {"ok_hash_is_masked": "fail"}
     ((*_, because),) = project.stored("ok_hash_is_masked")
