@@ -99,16 +99,9 @@ def _page(view: View, folder: Path, target_path: Path) -> Path | None:
     from tempfile import mkdtemp
 
     from lineage_post.publish.explorer import Beside, claims_for, write_explorer
-    from lineage_post.publish.why_sql import why_templates
 
     claimed = claims_for(view, target_path)
-    # Templates are made when they are asked for; the page needs to know what a condition may be.
-    beside = Beside(
-        claimed=claimed,
-        why=why_templates(view.lineage, most=0),
-        served=True,
-        is_incomplete=view.is_incomplete,
-    )
+    beside = Beside(claimed=claimed, served=True, is_incomplete=view.is_incomplete)
     return write_explorer(view.lineage, Path(mkdtemp(dir=folder)), beside)
 
 

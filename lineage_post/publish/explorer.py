@@ -24,6 +24,7 @@ from lineage_post.publish.explorer_details import CHUNK, Details
 from lineage_post.publish.explorer_semantic import with_semantic_layer
 from lineage_post.publish.run import Run, time_of
 from lineage_post.publish.text_file import write_text
+from lineage_post.publish.why_sql import why_templates
 
 if TYPE_CHECKING:
     from lineage_post.lineage import Lineage
@@ -55,8 +56,9 @@ class Beside:
     """What the page shows beside the lineage itself.
 
     ``target_path`` is where the docs site is looked for, ``project_dir`` where the files of the
-    models are, ``claimed`` what other producers say, ``why`` the answer of ``why_templates``.
-    ``served`` turns on what needs a server; ``is_incomplete`` says that nodes were left out.
+    models are, ``claimed`` what other producers say. ``why`` is the answer of ``why_templates``,
+    which takes time; without it the page has the command in the place of the SQL. ``served`` turns
+    on what needs a server, ``is_incomplete`` says that nodes were left out.
     """
 
     target_path: Path | None = None
@@ -73,8 +75,9 @@ def write_explorer(lineage: Lineage, folder: Path, beside: Beside | None = None)
         return None
     beside = beside or Beside()
     core = Core(with_semantic_layer(lineage), beside.claimed)
-    why = beside.why or {"placeholder": "", "functions": [], "models": {}}
-    parts = {number: found for number, found in Details(core).why(why["models"]) if any(found)}
+    details = Details(core)
+    why = beside.why or why_templates(lineage, most=0)
+    parts = {number: found for number, found in details.why(why["models"]) if any(found)}
     document = core.document(
         chunk=CHUNK,
         served=beside.served,
@@ -88,8 +91,8 @@ def write_explorer(lineage: Lineage, folder: Path, beside: Beside | None = None)
     shutil.rmtree(folder / "data", ignore_errors=True)
     _write(folder, "core", document)
     _write(folder, "indirect", core.indirect())
-    for number, details, sql in Details(core).chunks():
-        _write(folder, f"d{number}", details)
+    for number, nodes, sql in details.chunks():
+        _write(folder, f"d{number}", nodes)
         _write(folder, f"s{number}", sql)
     for number, found in parts.items():
         _write(folder, f"w{number}", found)

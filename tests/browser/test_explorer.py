@@ -17,7 +17,6 @@ from lineage_post.options import Options
 from lineage_post.policy import View
 from lineage_post.policy.file import policy_from_mapping
 from lineage_post.publish.explorer import Beside, why_not_built, write_explorer
-from lineage_post.publish.why_sql import why_templates
 from tests.browser.conftest import Site, serve
 from tests.unit.lineages import lineage_of
 from tests.unit.manifests import make_model, make_source
@@ -286,9 +285,7 @@ def test_at_150_percent_nothing_is_cut_off(chromium: Browser, folder: Path) -> N
 
 
 def page_of(view: View, folder: Path) -> Path | None:
-    beside = Beside(
-        why=why_templates(view.lineage, most=0), served=True, is_incomplete=view.is_incomplete
-    )
+    beside = Beside(served=True, is_incomplete=view.is_incomplete)
     return write_explorer(view.lineage, folder, beside)
 
 

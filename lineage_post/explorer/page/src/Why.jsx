@@ -26,7 +26,7 @@ export function Why({ graph, n }) {
         <>
           <p class="quiet">Gives the SQL that names the source rows of each stored row; run it on your warehouse. It only reads.</p>
           <input type="text" class="code" value={condition} spellcheck={false} autocomplete="off" placeholder={`${columns[0] ?? "id"} = 42`} aria-label="Condition that picks rows" onInput={(e) => setCondition(e.currentTarget.value)} />
-          <p role="status" class="quiet">{wrong ? visible(wrong) : made?.refusal ? `This model is not rewritten: ${visible(made.refusal)}` : ""}</p>
+          <p role="status" class="quiet">{wrong ? visible(wrong) : made?.refusal ? `This model is not rewritten: ${visible(made.refusal)}` : made ? "" : "The SQL is made together with the docs site. This command gives it too."}</p>
           {sql && <Copied label="SQL" text={sql} rows={10} />}
           {!wrong && <Copied label="command" text={commandOf(id, condition)} rows={2} />}
         </>
