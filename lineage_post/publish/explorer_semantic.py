@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lineage_post.consumers.semantic import semantic_uses
 from lineage_post.lineage.record import packed_node
@@ -68,10 +68,15 @@ class _Consumer:
         )
 
     def _offered(self) -> list[str]:
-        if self.node.resource_type == "semantic_model":
-            details = self.node.details
-            return [str(item["name"]) for key in _PARTS for item in details.get(key) or ()]
-        return [self.node.name] if self.node.resource_type == "metric" else []
+        if self.node.resource_type == "metric":
+            return [self.node.name]
+        return [str(part["name"]) for part in self._parts()]
+
+    def _parts(self) -> list[Mapping[str, Any]]:
+        """The entities, dimensions and measures of a semantic model; the others name things."""
+        if self.node.resource_type != "semantic_model":
+            return []
+        return [part for key in _PARTS for part in self.node.details.get(key) or ()]
 
     def _state(self, name: str, told: set[str | None]) -> tuple[State, Reason | None]:
         """A measure over no column of its model, such as one that counts rows, has no source."""
@@ -79,12 +84,7 @@ class _Consumer:
         return (State.KNOWN, None) if is_told else (State.UNKNOWN, Reason.UNRESOLVED_COLUMN)
 
     def _counts_rows(self, name: str) -> bool:
-        exprs = [
-            item["expr"]
-            for key in _PARTS
-            for item in self.node.details.get(key) or ()
-            if item["name"] == name and item["expr"]
-        ]
+        exprs = [part["expr"] for part in self._parts() if part["name"] == name and part["expr"]]
         return any(not re.search(r"[A-Za-z_]", str(expr)) for expr in exprs)
 
     def _edges(self, use: Use) -> list[Edge]:

@@ -277,41 +277,44 @@ def test_what_a_run_has_built_vouches_for_itself(tmp_path: Path) -> None:
     assert len(details[node_of(core, ORDERS)]["producers"]) == 1
 
 
-def test_the_semantic_layer_reads_what_it_names() -> None:
-    def resource(unique_id: str, **more: Any) -> dict[str, Any]:
-        kind, package, name = unique_id.split(".")
-        found = {"resource_type": kind, "package_name": package, "original_file_path": "s.yml"}
-        return {unique_id: {"unique_id": unique_id, "name": name, **found, **more}}
+def resource(unique_id: str, **more: Any) -> dict[str, Any]:
+    kind, package, name = unique_id.split(".")
+    found = {"resource_type": kind, "package_name": package, "original_file_path": "s.yml"}
+    return {unique_id: {"unique_id": unique_id, "name": name, **found, **more}}
 
-    lineage = with_semantic_layer(
-        lineage_of(
-            make_model("fct", "select 1 as id, 2 as amount, date '2026-01-01' as day"),
-            semantic_models=resource(
-                "semantic_model.shop.orders",
-                depends_on={"nodes": ["model.shop.fct"]},
-                dimensions=[{"name": "day", "expr": None}, {"name": "gone", "expr": None}],
-                measures=[
-                    {"name": "revenue", "expr": "amount * 2"},
-                    {"name": "rows", "expr": "1"},
-                ],
+
+def semantic() -> Lineage:
+    return lineage_of(
+        make_model("fct", "select 1 as id, 2 as amount, date '2026-01-01' as day"),
+        semantic_models=resource(
+            "semantic_model.shop.orders",
+            depends_on={"nodes": ["model.shop.fct"]},
+            dimensions=[{"name": "day", "expr": None}, {"name": "gone", "expr": None}],
+            measures=[
+                {"name": "revenue", "expr": "amount * 2"},
+                {"name": "rows", "expr": "1"},
+            ],
+        ),
+        metrics={
+            **resource("metric.shop.income", type_params={"measure": {"name": "revenue"}}),
+            **resource("metric.shop.visits", type_params={"measure": {"name": "rows"}}),
+            **resource(
+                "metric.shop.ratio",
+                type_params={"numerator": {"name": "income"}, "denominator": "visits"},
             ),
-            metrics={
-                **resource("metric.shop.income", type_params={"measure": {"name": "revenue"}}),
-                **resource("metric.shop.visits", type_params={"measure": {"name": "rows"}}),
-                **resource(
-                    "metric.shop.ratio",
-                    type_params={"numerator": {"name": "income"}, "denominator": "visits"},
-                ),
+        },
+        saved_queries=resource(
+            "saved_query.shop.q",
+            query_params={
+                "metrics": ["income"],
+                "group_by": ["TimeDimension('order__day', 'week')"],
             },
-            saved_queries=resource(
-                "saved_query.shop.q",
-                query_params={
-                    "metrics": ["income"],
-                    "group_by": ["TimeDimension('order__day', 'week')"],
-                },
-            ),
-        )
+        ),
     )
+
+
+def test_the_semantic_layer_reads_what_it_names() -> None:
+    lineage = with_semantic_layer(semantic())
     assert edges_of(lineage.nodes["semantic_model.shop.orders"]) == {
         "fct.amount -> revenue AGGREGATION",
         "fct.day -> day IDENTITY",
@@ -327,3 +330,24 @@ def test_the_semantic_layer_reads_what_it_names() -> None:
         "income.income -> income IDENTITY",
         "orders.day -> day IDENTITY",
     }
+
+
+@pytest.mark.parametrize(
+    "viewer",
+    [
+        Viewer("a", hide=("fct",)),
+        Viewer("b", hide=("metric:income",)),
+        Viewer("c", scope=("metric:*",)),
+        Viewer("d", hide=("resource_type:semantic_model",)),
+    ],
+    ids=lambda viewer: viewer.name,
+)
+def test_the_semantic_layer_of_a_viewer_names_nothing_hidden(
+    tmp_path: Path, viewer: Viewer
+) -> None:
+    view = view_of(semantic(), viewer)
+    written = write_explorer(view.lineage, tmp_path)
+    assert written is not None
+    told = everything(written)
+    hidden = {"a": "amount", "b": "income", "c": "fct", "d": "orders"}[viewer.name]
+    assert f'"{hidden}"' not in told and f".{hidden}" not in told
