@@ -1,5 +1,6 @@
-{{ config(materialized='view') }}
-{%- set depth = var('lineage_tags_depth', 4 if target.type == 'spark' else 12) | int %}
+{#- Spark copies each step of a walk into the plan of the next: planning alone takes minutes. -#}
+{{ config(materialized='view', enabled=var('lineage_walking_views', target.type != 'spark')) }}
+{%- set depth = var('lineage_tags_depth', 12) | int %}
 -- Level by level and not by recursion: every warehouse can, and each level keeps one path a column.
 with labels as (
     {{ lineage_post.column_labels() }}

@@ -57,7 +57,9 @@ ASK = """\
     {%%- endfor -%%}
 {%% endmacro %%}
 """
-VIEWS = sorted(p.stem for p in (ROOT / "models/views").glob("*.sql"))
+#: Views that walk are switched off on Spark, which would plan them for minutes.
+WALKING = {"lineage_column_tags", "lineage_cycles"}
+VIEWS = sorted({p.stem for p in (ROOT / "models/views").glob("*.sql")} - WALKING)
 #: The macro's call, and the columns to read of it.
 CALLS = {
     "column_edges": ("column_edges_as_of()", "from_column, to_node, to_column, subtype"),
@@ -116,7 +118,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Spark:
         path.write_text(text, encoding="utf-8")
     spark = Spark(folder)
     spark.dbt("deps")
-    spark.dbt("build")
+    spark.dbt("build", "--exclude-resource-type", "test")
     return spark
 
 
@@ -140,9 +142,7 @@ def test_a_build_records_its_edges(built: dict[str, Rows]) -> None:
 def test_every_view_can_be_read(built: dict[str, Rows], view: str) -> None:
     # Nothing was declared, violated or disagreed about.
     is_finding = view in (
-        "lineage_column_tags",
         "lineage_contract_violations",
-        "lineage_cycles",
         "lineage_disagreements",
         "lineage_unknowns",
         "lineage_unused_columns",
