@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,14 @@ def take(item: Any, *names: str) -> Any:
         if value is not None:
             return value
     return None
+
+
+def getter(item: Any) -> Callable[[str], Any]:
+    """``take`` of one name after the other from the same item, where there are many of them."""
+    if item.__class__ is dict:
+        found: Callable[[str], Any] = item.get
+        return found
+    return lambda name: take(item, name)
 
 
 def text(value: Any) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from lineage_post.artifacts.access import mapping, take, text
@@ -75,12 +75,15 @@ def called_macros(sql: str) -> set[str]:
     return {name for found in _CALLED.findall(sql) for name in found if name}
 
 
-def writing_macros(manifest: Any) -> frozenset[str]:
-    """The bare names of the macros whose text has such words; dbt's own are left out."""
-    found = set()
-    for unique_id, macro in mapping(take(manifest, "macros")).items():
+def writing_macros(manifest: Any, called: Collection[str]) -> frozenset[str]:
+    """Of the macros with these bare names those whose text has such words; dbt's own are left
+    out."""
+    found: set[str] = set()
+    for unique_id, macro in mapping(take(manifest, "macros")).items() if called else ():
         package = unique_id.split(".")[1] if "." in unique_id else ""
         if package in _OWN or package.startswith("dbt_"):
+            continue
+        if str(take(macro, "name") or unique_id.rsplit(".", 1)[-1]) not in called:
             continue
         if has_writes(str(take(macro, "macro_sql") or "")):
             found.add(str(take(macro, "name") or unique_id.rsplit(".", 1)[-1]))

@@ -14,7 +14,7 @@ from typing import Any
 
 from lineage_post.artifacts.access import mapping, read_json, slashed, take, text
 from lineage_post.artifacts.decoration import EXPOSURES_PATH
-from lineage_post.artifacts.hooks import writing_macros
+from lineage_post.artifacts.hooks import called_macros, writing_macros
 from lineage_post.artifacts.model import InlinedCte, Node, Project
 from lineage_post.artifacts.nodes import NodeReader
 from lineage_post.errors import ArtifactError
@@ -80,8 +80,13 @@ def _project(manifest: Any) -> Project:
         quoting={k: v for k, v in _quoting(metadata).items() if isinstance(v, bool)},
         macro_paths=_macro_paths(manifest),
         external_packages=_external_packages(nodes, name),
-        writing_macros=writing_macros(manifest),
+        writing_macros=writing_macros(manifest, _called_by_hooks(nodes)),
     )
+
+
+def _called_by_hooks(nodes: Mapping[str, Node]) -> set[str]:
+    hooks = (hook for node in nodes.values() for hook in node.hooks)
+    return {name for hook in hooks for name in called_macros(hook.raw_code)}
 
 
 def _with_ctes(nodes: dict[str, Node]) -> dict[str, Node]:

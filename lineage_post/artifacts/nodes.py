@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from lineage_post.artifacts.access import mapping, slashed, take, text, texts
+from lineage_post.artifacts.access import getter, mapping, slashed, take, text, texts
 from lineage_post.artifacts.consumer_details import CONSUMER_DETAILS, constraint_details
 from lineage_post.artifacts.decoration import ADDED_KEY, META_KEY, own_text
 from lineage_post.artifacts.hooks import hooks_of, named_in_hooks
@@ -71,48 +71,48 @@ class NodeReader:
 
     def read(self, unique_id: str, resource: Any) -> Node:
         """The node of a resource, which is parsed JSON or one of dbt's objects."""
-        config = take(resource, "config") or {}
-        kind = text(take(resource, "resource_type")) or unique_id.split(".", 1)[0]
+        get = getter(resource)
+        config = get("config") or {}
+        kind = text(get("resource_type")) or unique_id.split(".", 1)[0]
         materialized = text(_setting(config, "materialized"))
-        relation_name = text(take(resource, "relation_name"))
-        meta = {**mapping(take(config, "meta")), **mapping(take(resource, "meta"))}
+        relation_name = text(get("relation_name"))
+        meta = {**mapping(take(config, "meta")), **mapping(get("meta"))}
         meta.pop(META_KEY, None)
-        group = text(take(resource, "group") or _setting(config, "group"))
-        version = text(take(resource, "version"))
-        depends_on = take(resource, "depends_on") or {}
+        group = text(get("group") or _setting(config, "group"))
+        version = text(get("version"))
+        depends_on = get("depends_on") or {}
         return Node(
             unique_id=unique_id,
-            name=str(take(resource, "name") or unique_id.rsplit(".", 1)[-1]),
+            name=str(get("name") or unique_id.rsplit(".", 1)[-1]),
             resource_type=kind,
-            package_name=str(take(resource, "package_name") or ""),
+            package_name=str(get("package_name") or ""),
             path=slashed(take(resource, "original_file_path", "path")),
             relation=self._relation(resource, kind, materialized, relation_name),
             relation_name=relation_name,
             materialized=materialized,
-            language=text(take(resource, "language")) or "sql",
+            language=text(get("language")) or "sql",
             raw_code=str(take(resource, "raw_code", "raw_sql") or ""),
             compiled_code=text(take(resource, "compiled_code", "compiled_sql")),
-            checksum=_checksum(take(resource, "checksum")),
+            checksum=_checksum(get("checksum")),
             depends_on=texts(take(depends_on, "nodes")),
-            columns=_columns(take(resource, "columns")),
-            description=str(take(resource, "description") or ""),
+            columns=_columns(get("columns")),
+            description=str(get("description") or ""),
             meta=meta,
             tags=_tags(resource, config),
             config=_config(config),
             owner=self._owner(resource, meta, group),
-            access=text(take(resource, "access") or _setting(config, "access")),
+            access=text(get("access") or _setting(config, "access")),
             group=group,
             version=version,
-            is_latest_version=version is not None
-            and version == text(take(resource, "latest_version")),
-            defer_relation=self._defer_relation(take(resource, "defer_relation")),
-            patch_path=slashed(take(resource, "patch_path")) or None,
-            url=text(take(resource, "url")),
-            label=text(take(resource, "label")),
-            fqn=texts(take(resource, "fqn")),
-            ctes=_ctes(take(resource, "extra_ctes")),
+            is_latest_version=version is not None and version == text(get("latest_version")),
+            defer_relation=self._defer_relation(get("defer_relation")),
+            patch_path=slashed(get("patch_path")) or None,
+            url=text(get("url")),
+            label=text(get("label")),
+            fqn=texts(get("fqn")),
+            ctes=_ctes(get("extra_ctes")),
             macros=texts(take(depends_on, "macros")),
-            root_path=text(take(resource, "root_path")),
+            root_path=text(get("root_path")),
             details=_details(resource, kind),
             hooks=hooks_of(resource, config, kind),
             native=_native(resource, kind, meta, config),
@@ -188,12 +188,14 @@ def _columns(columns: Any) -> tuple[DeclaredColumn, ...]:
 
 
 def _column(name: str, column: Any) -> DeclaredColumn:
-    config = take(column, "config") or {}
+    get = getter(column)
+    config = get("config") or {}
+    own, set_ = get("meta"), take(config, "meta")
     return DeclaredColumn(
-        name=str(take(column, "name") or name),
-        data_type=text(take(column, "data_type")),
-        description=own_text(str(take(column, "description") or "")),
-        meta={**mapping(take(config, "meta")), **mapping(take(column, "meta"))},
+        name=str(get("name") or name),
+        data_type=text(get("data_type")),
+        description=own_text(str(get("description") or "")),
+        meta={**mapping(set_), **mapping(own)} if own or set_ else {},
         tags=_tags(column, config),
     )
 
