@@ -367,3 +367,25 @@ def test_the_server_makes_the_sql_of_a_rows_sources_when_asked(served: Site) -> 
     page.get_by_label("Condition that picks rows").fill("id = 1")
     expect(page.locator(".why [role=status]")).to_contain_text("may not be shown")
     assert served.errors == []
+
+
+def test_a_card_stays_where_it_is_when_its_columns_open(local: Site) -> None:
+    page = at(local, "#/node/model.shop.fct_orders")
+    card = page.locator('[aria-label="hostile"]')
+    before = card.bounding_box()
+    card.locator(".strip").click()
+    expect(card.locator(".row")).to_have_count(4)
+    after = card.bounding_box()
+    assert before is not None and after is not None
+    assert abs(before["x"] - after["x"]) < 2 and abs(before["y"] - after["y"]) < 2
+
+
+def test_what_nobody_moved_is_fitted_in_again_when_the_details_close(local: Site) -> None:
+    page = at(local, "#/node/model.shop.fct_orders?depth=3")
+    page.wait_for_timeout(600)
+    narrow = page.locator('[aria-label="fct_orders"]').bounding_box()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Close details").click()
+    page.wait_for_timeout(600)
+    wide = page.locator('[aria-label="fct_orders"]').bounding_box()
+    assert narrow is not None and wide is not None and wide["x"] > narrow["x"] + 50

@@ -21,18 +21,25 @@ export function Canvas({ graph, picture, shown, onShow, onFocus, onToggle, onExp
     look(0, FIRST_CARDS, FIRST_LINKS);
   };
   const look = (beyond, cards, links) => Object.assign(eye.current, { part: sight(eye.current.at, eye.current.size, beyond), cards, links });
-  if (eye.current.name !== name) { eye.current.name = name; fit(); }
+  if (eye.current.picture !== picture) {
+    const e = eye.current, held = e.held ?? (e.isMoved ? e.picture?.cards.get(focus.node) : undefined), card = held && picture.cards.get(held.node);
+    // The card that was clicked stays under the pointer, whatever its columns push aside.
+    if (card && (e.held || e.name === name)) { e.at = { ...e.at, x: e.at.x + (held.x - card.x) * e.at.k, y: e.at.y + (held.y - card.y) * e.at.k }; look(0, FIRST_CARDS, FIRST_LINKS); }
+    else fit();
+    Object.assign(e, { picture, name, held: undefined });
+  }
   const { part, cards: mostCards, links: mostLinks } = eye.current;
   const seen = drawn(picture, part, mostCards, mostLinks);
 
   const apply = () => { const { x, y, k } = eye.current.at; world.current.style.transform = `translate(${x}px,${y}px) scale(${k})`; box.current.style.backgroundPosition = `${x}px ${y}px`; };
   useLayoutEffect(() => {
     const size = { w: box.current.clientWidth, h: box.current.clientHeight }, e = eye.current;
-    if (size.w && (size.w !== e.size.w || size.h !== e.size.h)) {
+    if (e.drawn !== name && !e.isMoved && size.w && (size.w !== e.size.w || size.h !== e.size.h)) {
       e.size = size;
-      if (e.drawnName !== name && !e.isMoved) { fit(); redraw(); }
+      fit();
+      redraw();
     }
-    e.drawnName = name;
+    e.drawn = name;
     apply();
     if (wanted.current) {
       const target = world.current.querySelector(wanted.current);
@@ -136,14 +143,15 @@ export function Canvas({ graph, picture, shown, onShow, onFocus, onToggle, onExp
     if (card && e.target.matches(":focus-visible")) move(...toReveal(card, eye.current.at, eye.current.size));
     over(e);
   };
+  const change = (n, ask) => { eye.current.held = picture.cards.get(n); ask(); };
   const click = (e) => {
     const at = (selector) => e.target.closest(selector), card = at(".card"), n = Number(card?.dataset.node), link = at("[data-link]");
     if (link) onShow(edgeOf(picture.links, picture.links[link.dataset.link]));
     else if (!card) return;
     else if (at(".head")) onShow({ node: n });
-    else if (at(".strip")) onToggle(n, picture.cards.get(n).isOpen ? "none" : "some");
-    else if (at(".row.more")) onToggle(n, "all");
-    else if (at(".beyond")) onExpand(n, at(".beyond").dataset.way);
+    else if (at(".strip")) change(n, () => onToggle(n, picture.cards.get(n).isOpen ? "none" : "some"));
+    else if (at(".row.more")) change(n, () => onToggle(n, "all"));
+    else if (at(".beyond")) change(n, () => onExpand(n, at(".beyond").dataset.way));
     else if (at("[data-column]")) onShow({ node: n, column: Number(at("[data-column]").dataset.column) });
   };
   const twice = (e) => {
