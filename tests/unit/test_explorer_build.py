@@ -68,7 +68,7 @@ def test_without_the_npm_registry_the_install_says_so(
 ) -> None:
     npm_that(tmp_path, monkeypatch, "echo 'npm error code ECONNREFUSED' >&2; exit 1")
     problem = hatch_build.build_page(sources)
-    assert problem == "npm ci failed: npm error code ECONNREFUSED"
+    assert problem == "npm ci failed: the npm registry cannot be reached (ECONNREFUSED)"
     assert problem in told(sources)
 
 
