@@ -87,7 +87,7 @@ def imported_claims(target_path: Path, options: Options, now: datetime) -> Claim
 
 def built_by(run: Run | None) -> dict[str, tuple[Vouched, ...]]:
     """The nodes that a run has built: what was executed vouches for itself."""
-    found = {}
+    found: dict[str, tuple[Vouched, ...]] = {}
     for unique_id, build in run.builds.items() if run is not None else ():
         if build.status is Status.SUCCESS:
             when = build.refreshed_at.isoformat(" ", timespec="minutes")

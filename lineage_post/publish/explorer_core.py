@@ -48,12 +48,11 @@ class Core:
     def __init__(self, lineage: Lineage, claimed: Claimed | None = None) -> None:
         self.lineage = lineage
         self.claimed = claimed or Claimed()
-        claims = self.claimed.edges
         shown = {u for u in lineage.nodes if lineage.is_published(u)}
         read = {e.from_node for u in shown for e in lineage.nodes[u].edges}
         inputs = {i for u in shown for i in lineage.nodes[u].inputs}
-        claimed = {n for c in claims for n in (c.from_node, c.to_node)}
-        real = sorted(shown | read | inputs | claimed)
+        named = {n for c in self.claimed.edges for n in (c.from_node, c.to_node)}
+        real = sorted(shown | read | inputs | named)
         #: After all that dbt knows come the raw places below sources, each named after its source.
         self.ids: list[str] = real + [NATIVE + u for u in real if self._native(u)]
         self.number = {unique_id: i for i, unique_id in enumerate(self.ids)}
