@@ -46,16 +46,22 @@ export class Search {
     // Each name and each model is looked at once, not once a column.
     const inLabel = before.map((word) => Uint8Array.from(this.labels, (label) => (label.includes(word) ? 1 : 0)));
     for (const i of byRank.flat()) {
-      const open = inLabel.filter((_, w) => !this.names[i].includes(before[w]));
-      if (!open.length) total += this.first[i + 1] - this.first[i];
+      const open = both(inLabel.filter((_, w) => !this.names[i].includes(before[w])));
+      if (!open) total += this.first[i + 1] - this.first[i];
       for (let at = this.first[i]; at < this.first[i + 1]; at++) {
-        if (!open.length && items.length >= limit) break;
-        const c = this.places[at], node = this.graph.owner[c];
-        if (open.some((has) => !has[node])) continue;
-        if (open.length) total++;
+        if (!open && items.length >= limit) break;
+        const c = this.places[at];
+        if (open && !open[this.graph.owner[c]]) continue;
+        if (open) total++;
         if (items.length < limit) items.push({ column: c });
       }
     }
     return { total, items };
   }
+}
+
+/** Where all of some flags are set; null for no flags at all. */
+function both(flags) {
+  if (flags.length < 2) return flags[0] ?? null;
+  return flags[0].map((_, n) => (flags.every((has) => has[n]) ? 1 : 0));
 }
