@@ -5,6 +5,8 @@ export class Search {
     this.labels = graph.labels.map((s) => s.toLowerCase());
     this.ids = graph.ids.map((s) => s.toLowerCase());
     this.names = graph.names.map((s) => s.toLowerCase());
+    this.every = this.names.map((_, i) => i);
+    this.found = null;
     const first = (this.first = new Int32Array(this.names.length + 1));
     for (const name of graph.nameOf) first[name + 1]++;
     for (let i = 0; i < this.names.length; i++) first[i + 1] += first[i];
@@ -36,17 +38,23 @@ export class Search {
 
   /** The last word is of the column; those before of the column or its model. */
   columns(words, limit) {
-    const last = words[words.length - 1], before = words.slice(0, -1), byRank = [[], [], []];
-    this.names.forEach((name, i) => {
-      const at = name.indexOf(last);
-      if (at >= 0) byRank[name === last ? 0 : at === 0 ? 1 : 2].push(i);
-    });
+    const last = words[words.length - 1], before = words.slice(0, -1), byRank = [[], [], []], kept = [];
+    // Who types on looks among what was found before.
+    const among = this.found && last.startsWith(this.found.last) ? this.found.names : this.every;
+    for (const i of among) {
+      const at = this.names[i].indexOf(last);
+      if (at < 0) continue;
+      kept.push(i);
+      byRank[at > 0 ? 2 : this.names[i].length > last.length ? 1 : 0].push(i);
+    }
+    this.found = { last, names: kept };
     const items = [];
     let total = 0;
     // Each name and each model is looked at once, not once a column.
     const inLabel = before.map((word) => Uint8Array.from(this.labels, (label) => (label.includes(word) ? 1 : 0)));
-    for (const i of byRank.flat()) {
-      const open = both(inLabel.filter((_, w) => !this.names[i].includes(before[w])));
+    for (const list of byRank) for (const i of list) {
+      let open = null;
+      for (let w = 0; w < before.length; w++) if (!this.names[i].includes(before[w])) open = open ? open.map((has, n) => has & inLabel[w][n]) : inLabel[w];
       if (!open) total += this.first[i + 1] - this.first[i];
       for (let at = this.first[i]; at < this.first[i + 1]; at++) {
         if (!open && items.length >= limit) break;
@@ -58,10 +66,4 @@ export class Search {
     }
     return { total, items };
   }
-}
-
-/** Where all of some flags are set; null for no flags at all. */
-function both(flags) {
-  if (flags.length < 2) return flags[0] ?? null;
-  return flags[0].map((_, n) => (flags.every((has) => has[n]) ? 1 : 0));
 }
