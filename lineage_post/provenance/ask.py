@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from sqlglot import exp
 
@@ -12,14 +11,13 @@ from lineage_post.provenance.answer import CellClaim, Explained, Label, TermClai
 from lineage_post.provenance.connection import Connection, Row
 from lineage_post.provenance.dialects import render
 from lineage_post.provenance.expansion import Expander, TooManyRows
-from lineage_post.provenance.literals import agree, equals, same_row
+from lineage_post.provenance.matching import Given, Match, Matcher, Values, among
 from lineage_post.provenance.plan import Plan
 from lineage_post.provenance.polynomial import Polynomial, Reader, Token, add, in_order, parse
 from lineage_post.provenance.semiring import Semiring, evaluate
 from lineage_post.provenance.settings import Settings
 from lineage_post.provenance.witnesses import fetch
 
-Values = Mapping[str, Any]
 #: Counting in floats: there may be astronomically many derivations.
 _NUMBERS: Semiring[float] = Semiring(0.0, 1.0, float.__add__, float.__mul__)
 
@@ -73,8 +71,9 @@ class Asker:
         first = self.connection.rows(self.plan.count(condition) if is_counted else asked)
         found = self._by_output(first)
         answers: list[Explained] = []
+        matcher = self._matcher([row for row, _ in groups], found, question.key)
         for row, multiplicity in groups:
-            match = _matching(row, found, question.key, self.plan.volatile)
+            match = matcher.match(row)
             explained = self._labelled(question, row, multiplicity, match.label, match.changed)
             if is_counted:
                 explained.derivations = _total(match)
@@ -93,6 +92,11 @@ class Asker:
 
     # -- matching
 
+    def _matcher(
+        self, rows: Sequence[Values], found: Sequence[Given], key: tuple[str, ...]
+    ) -> Matcher:
+        return Matcher(rows, found, key, self.plan.volatile)
+
     def _width(self) -> int:
         has_cells = self.settings.cells or self.settings.how
         return len(self.plan.rewritten.names) if has_cells else 0
@@ -102,10 +106,7 @@ class Asker:
         names = [name for name in key if name in columns]
         if not names or len(names) < len(key):
             names = [name for name in columns if name not in self.plan.volatile]
-        if len(names) == 1:
-            return _among(columns[names[0]], [row[names[0]] for row in rows])
-        wanted = {name: columns[name] for name in names}
-        return exp.or_(*(same_row(wanted, row) for row in rows))
+        return among({name: columns[name] for name in names}, rows)
 
     def _labelled(
         self,
@@ -130,10 +131,11 @@ class Asker:
         self, answers: Sequence[Explained], found: list[tuple[Values, Row]], key: tuple[str, ...]
     ) -> None:
         """Fill in what the rewritten query says of ``answers``: all together, where few enough."""
-        opened = []
-        for answer in answers:
-            match = _matching(answer.row, found, key, self.plan.volatile)
-            opened.append(_Opened(answer, [extra for _, extra in match.found]))
+        matcher = self._matcher([answer.row for answer in answers], found, key)
+        opened = [
+            _Opened(answer, [extra for _, extra in matcher.match(answer.row).found])
+            for answer in answers
+        ]
         self._open_few([one for one in opened if not self._is_many(one.explained)])
         many = [one for one in opened if one.expander is None]
         self._count([one.explained for one in many if one.explained.derivations is None], key)
@@ -174,10 +176,11 @@ class Asker:
     def _count(self, answers: Sequence[Explained], key: tuple[str, ...]) -> None:
         """Ask the engine for the number of derivations, where they were too many to read."""
         if answers:
-            condition = self._condition([answer.row for answer in answers], key)
-            counts = self._by_output(self.connection.rows(self.plan.count(condition)))
+            rows = [answer.row for answer in answers]
+            counted = self.connection.rows(self.plan.count(self._condition(rows, key)))
+            matcher = self._matcher(rows, self._by_output(counted), key)
             for answer in answers:
-                answer.derivations = _total(_matching(answer.row, counts, key, self.plan.volatile))
+                answer.derivations = _total(matcher.match(answer.row))
 
     def _is_many(self, explained: Explained) -> bool:
         return (explained.derivations or 0) > self.settings.cap
@@ -272,17 +275,6 @@ def _by_text(item: tuple[Token, Polynomial]) -> str:
     return str(item[0])
 
 
-def _among(target: exp.Expr, values: Sequence[Any]) -> exp.Expr:
-    tests = [equals(target.copy(), value) for value in values]
-    known = [test for test in tests if test is not None]
-    if len(known) < len(tests):
-        return exp.true()
-    literals = [test.expression for test in known if isinstance(test, exp.EQ)]
-    nulls = [test for test in known if not isinstance(test, exp.EQ)]
-    listed = [exp.In(this=target, expressions=literals)] if literals else []
-    return exp.or_(*listed, *nulls[:1])
-
-
 def _grouped(rows: Sequence[Values]) -> list[tuple[Values, int]]:
     """Distinct rows with how often each is there."""
     found: dict[str, tuple[Values, int]] = {}
@@ -291,30 +283,3 @@ def _grouped(rows: Sequence[Values]) -> list[tuple[Values, int]]:
         first, count = found.get(key, (row, 0))
         found[key] = (first, count + 1)
     return list(found.values())
-
-
-@dataclass(frozen=True, slots=True)
-class Match:
-    """What the query gives now for a stored row."""
-
-    label: Label
-    changed: tuple[str, ...]
-    found: list[tuple[Values, Any]]
-
-
-def _matching(
-    row: Values, found: Sequence[tuple[Values, Any]], key: tuple[str, ...], volatile: frozenset[str]
-) -> Match:
-    compared = [n for n in (found[0][0] if found else ()) if n in row and n not in volatile]
-    known_key = [name for name in key if name in compared]
-    if key and len(known_key) == len(key):
-        same = [pair for pair in found if all(agree(row[n], pair[0][n]) for n in key)]
-    else:
-        same = list(found)
-    equal = [pair for pair in same if all(agree(row[n], pair[0][n]) for n in compared)]
-    if equal:
-        return Match(Label.REPRODUCED, (), equal)
-    if not same or not known_key:
-        return Match(Label.GONE, (), [])
-    differing = tuple(n for n in compared if not agree(row[n], same[0][0][n]))
-    return Match(Label.CHANGED, differing, same)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
@@ -45,23 +44,6 @@ def _number(value: int | Decimal) -> exp.Expr | None:
         format(abs(value), "f") if isinstance(value, Decimal) else abs(value)
     )
     return exp.Neg(this=written) if value < 0 else written
-
-
-def equals(column: exp.Expr, value: Any) -> exp.Expr | None:
-    """The test that ``column`` holds ``value``; None where it cannot be relied on."""
-    written = literal(value)
-    if written is None:
-        return None
-    if value is None:
-        return exp.Is(this=column, expression=written)
-    return exp.EQ(this=column, expression=written)
-
-
-def same_row(columns: Mapping[str, exp.Expr], row: Mapping[str, Any]) -> exp.Expr:
-    """The test that ``columns`` hold the values of ``row``, as far as equality can be relied on."""
-    tests = [equals(column.copy(), row[name]) for name, column in columns.items()]
-    known = [test for test in tests if test is not None]
-    return exp.and_(*known) if known else exp.true()
 
 
 def agree(left: Any, right: Any) -> bool:

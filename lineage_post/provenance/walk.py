@@ -15,10 +15,11 @@ from sqlglot import exp
 from lineage_post.artifacts import Node
 from lineage_post.lineage import Lineage
 from lineage_post.provenance.answer import Explained, Label, Witness
-from lineage_post.provenance.ask import Asker, Question, Values, token_of
+from lineage_post.provenance.ask import Asker, Question, token_of
 from lineage_post.provenance.connection import Connection
 from lineage_post.provenance.keys import snapshot_key
 from lineage_post.provenance.leaves import made
+from lineage_post.provenance.matching import Values
 from lineage_post.provenance.plan import Plan, make_plan
 from lineage_post.provenance.predicate import checked
 from lineage_post.provenance.prepare import Prepared

@@ -37,7 +37,7 @@ def test_the_sql_to_copy_gives_the_row_and_the_rows_it_comes_from(site: Site, ta
         [row] = connection.execute(sql).fetchall()
     assert row[0] == 1
     named = {token.name for token in tokens(parse(row[-1]))}
-    assert named == {"raw_customers", "raw_orders"}
+    assert named == {"stg_customers", "stg_orders"}
 
 
 def test_the_command_to_copy_is_quoted_for_a_shell(served: Site) -> None:

@@ -60,6 +60,7 @@ class _Timed:
 
     def rows(self, statement: exp.Expr) -> list[Row]:
         sql = render(statement, self.dialect)
+        found: list[Row]
         found, seconds = _timed(lambda: list(self.raw.execute(sql).fetchall()))
         # Witness rows come by their token; all else is asked in order to know them.
         if isinstance(statement, exp.Query) and statement.named_selects[0] == "_t":
