@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from lineage_post.provenance.answer import Explained, Label
 from lineage_post.provenance.connection import DuckDb, QueryFailed
 from lineage_post.provenance.identity import identity_of
-from lineage_post.provenance.polynomial import Token
+from lineage_post.provenance.polynomial import Token, parse
 from lineage_post.provenance.prepare import prepare
 from lineage_post.provenance.refusal import Refusal
 from lineage_post.provenance.relations import BaseTable, NamedRelations
+from lineage_post.provenance.semiring import NAMED, Semiring, evaluate
 from lineage_post.provenance.settings import Settings
 from lineage_post.provenance.walk import Walker
 from lineage_post.provenance.witnesses import fetch
@@ -176,6 +179,29 @@ def test_how_gives_the_polynomial_and_the_terms_of_aggregates(built: Shop) -> No
     assert terms["amount"].function == "sum"
     assert sorted(value for value, _ in terms["amount"].terms) == [10, 14]
     assert answer.derivations == 2
+
+
+def test_an_answer_is_read_in_every_semiring_and_in_one_s_own(built: Shop) -> None:
+    [answer] = ask(built, "by_customer", "customer_id = 10", Settings(how=True))
+    row = json.loads(json.dumps(answer.to_dict()))
+    polynomial = parse(row["polynomial"])
+    gates = {parse(token): parse(text) for token, text in row["gates"].items()}
+    assert all(isinstance(token, Token) for token in gates)
+    first, second = Token("fct_orders", ("1",)), Token("fct_orders", ("2",))
+
+    def read(semiring: Semiring[Any], value: Callable[[Token], Any]) -> Any:
+        return evaluate(polynomial, semiring, value, gates)  # type: ignore[arg-type]
+
+    assert set(NAMED) == {"counting", "boolean", "tropical", "security", "why"}
+    assert read(NAMED["counting"], lambda _: 1) == row["derivations"] == 2
+    assert read(NAMED["boolean"], lambda token: token != first) is True
+    assert read(NAMED["boolean"], lambda token: token not in (first, second)) is False
+    assert read(NAMED["tropical"], {first: 3.0, second: 5.0}.__getitem__) == 3.0
+    assert read(NAMED["security"], {first: 2.0, second: 1.0}.__getitem__) == 1.0
+    sets = read(NAMED["why"], lambda token: frozenset({frozenset({token})}))
+    assert sets == {frozenset({first}), frozenset({second})}
+    trust = Semiring(0.0, 1.0, max, lambda a, b: a * b)
+    assert read(trust, {first: 0.5, second: 0.9}.__getitem__) == 0.9
 
 
 def test_cells_name_the_source_of_a_copied_value(built: Shop) -> None:
