@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 import os
 import secrets
+import shutil
 import tempfile
 from contextlib import ExitStack
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import click
@@ -102,7 +104,12 @@ def _page(view: View, folder: Path, target_path: Path) -> Path | None:
 
     claimed = claims_for(view, target_path)
     beside = Beside(claimed=claimed, served=True, is_incomplete=view.is_incomplete)
-    return write_explorer(view.lineage, Path(mkdtemp(dir=folder)), beside)
+    own = folder / sha256(view.viewer.name.encode()).hexdigest()[:16]
+    own.mkdir(exist_ok=True)
+    # The page before the last one is read by nobody any more.
+    for old in sorted(own.iterdir(), key=lambda path: path.stat().st_mtime_ns)[:-1]:
+        shutil.rmtree(old, ignore_errors=True)
+    return write_explorer(view.lineage, Path(mkdtemp(dir=own)), beside)
 
 
 def _announce(tokens: object, host: str, port: int, in_browser: bool) -> None:

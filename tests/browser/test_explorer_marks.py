@@ -190,7 +190,7 @@ def test_a_picture_over_500_tables_is_cut_and_says_so(
     hub = make_model("hub", f"select 1 as id, {wide}")
     site = page_of(browse, tmp_path, lineage_of(hub, *readers))
     page = at(site, "#/node/model.shop.hub")
-    expect(page.locator(".cut")).to_contain_text("the graph was cut at 500 tables: 21 neighbours")
+    expect(page.locator(".cut")).to_contain_text("The graph was cut at 500 tables: 21 neighbours")
     assert page.locator(".card").count() < 150, "what is out of sight has no elements"
     page.keyboard.press("0")
     strip = page.locator('.card[aria-label="hub"] .strip')

@@ -44,8 +44,8 @@ export function Toolbar({ graph, place, picture, view, go, setView }) {
 /** Says what was cut, and how to see it. */
 function Cut({ picture }) {
   const { view } = picture, parts = [];
-  if (view.leftOut.size) parts.push(`the graph was cut at ${view.tables.size} tables: ${plural(view.leftOut.size, "neighbour")} and what lies beyond were left out`);
-  if (view.cutColumns) parts.push("some columns were left out");
+  if (view.leftOut.size) parts.push(`The graph was cut at ${view.tables.size} tables: ${plural(view.leftOut.size, "neighbour")} and what lies beyond were left out`);
+  if (view.cutColumns) parts.push(`${parts.length ? "some" : "Some"} columns were left out`);
   if (!parts.length) return null;
   return <p class="notice cut" role="status">{parts.join("; ")}. One direction, less depth or one column shows less.</p>;
 }
