@@ -93,7 +93,7 @@ def _watched(places: Places, request: Request) -> list[Path]:
     # What dbt source freshness has seen, and what was imported, is told beside the lineage.
     freshness, imports = places.target_path / "sources.json", places.target_path / CLAIMS
     claims = sorted(imports.glob("*/claims.json")) if imports.is_dir() else []
-    return [manifest, catalog, *map(Path, request.upstream_manifest), freshness, *claims]
+    return [manifest, catalog, *map(Path, request.upstream_manifest), freshness, imports, *claims]
 
 
 def _page(view: View, folder: Path, target_path: Path) -> Path | None:

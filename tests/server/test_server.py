@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from lineage_post.cli.serve import _page as page_of
 from lineage_post.errors import ArtifactError
 from lineage_post.history.claims import InputVersion
 from lineage_post.lineage import Lineage
-from lineage_post.policy import Policy
+from lineage_post.policy import Policy, view_of
 from lineage_post.policy.file import policy_from_mapping
+from lineage_post.publish.explorer import why_not_built
 from lineage_post.server import state as states
 from lineage_post.server.app import create_app
 from lineage_post.server.settings import Settings, tokens_of
@@ -346,3 +348,11 @@ def test_the_sql_of_a_row_names_nothing_that_a_viewer_may_not_see() -> None:
     client = make_client(LIMITED, settings=Settings(tokens=TOKENS))
     answer = client.get("/lineage/why", params={"node": "fct_orders"})
     assert "refusal" in answer.json() and "stg_orders" not in answer.text
+
+
+def test_pages_of_artifacts_that_have_changed_twice_are_removed(tmp_path: Path) -> None:
+    if why_not_built() is not None:
+        pytest.skip("the page is not built: run make explorer")
+    view = view_of(shop(), Policy().default)
+    pages = [page_of(view, tmp_path, tmp_path) for _ in range(3)]
+    assert [page is not None and page.is_dir() for page in pages] == [False, True, True]
