@@ -256,7 +256,12 @@ class Asker:
             cells = {c for row in annotated for c in expander.cells_of(row[position])}
             if cells and written in names:
                 sources = sorted(
-                    (bases[c.row.name].relation.name, str(c.row), c.column) for c in cells
+                    (
+                        bases[c.row.name].relation.name,
+                        str(c.row),
+                        bases[c.row.name].spelled(c.column),
+                    )
+                    for c in cells
                 )
                 claims.append(CellClaim(names[written], tuple(sources)))
         return tuple(claims)

@@ -60,6 +60,12 @@ class Base:
     #: Columns the query reads, in the relation's order where that is known.
     read: tuple[str, ...] = ()
     types: Mapping[str, exp.DataType] = field(default_factory=dict)
+    #: The relation's own spelling of the columns that ``types`` has folded.
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def spelled(self, column: str) -> str:
+        """A column as the relation spells it."""
+        return self.names.get(column, column)
 
 
 @dataclass(slots=True)
@@ -355,6 +361,7 @@ def _schema(prepared: Prepared) -> MappingSchema:
             for name, data_type in base.relation.columns.items()
         }
         base.types = types
+        base.names = {_folded(name, prepared.dialect): name for name in base.relation.columns}
         if types:
             mapping[internal] = types
     return MappingSchema(mapping, dialect=prepared.dialect, normalize=False)

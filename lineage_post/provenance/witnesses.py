@@ -46,8 +46,8 @@ def fetch(
         statement = _statement(connection.dialect, base, identity, names, wanted)
         for written, times, *row in connection.rows(statement):
             width = len(identity.columns)
-            key = dict(zip(identity.columns, row, strict=False))
-            values = dict(zip(names, row[width:], strict=True))
+            key = dict(zip(map(base.spelled, identity.columns), row, strict=False))
+            values = dict(zip(map(base.spelled, names), row[width:], strict=True))
             found[Reader(str(written)).token()] = (key, values, int(times))
     return found
 

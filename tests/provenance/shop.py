@@ -21,6 +21,10 @@ SOURCES = {
         "select * from (values (10, 'Ada', 'gold'), (20, 'Bob', 'new'), (30, 'Cy', 'new'))"
         " t(customer_id, name, tier)"
     ),
+    "raw_quoted": (
+        "select * from (values (1, 'x', 5, 0.5::double), (2, 'y]|', 6, 1.5), (null, '~', 7, null),"
+        ' (null, \'~\', 7, null)) t("Order", "a b", "quo""te", f)'
+    ),
 }
 #: name -> (materialized, key, SQL)
 MODELS: Mapping[str, tuple[str, str | None, str]] = {
@@ -65,6 +69,14 @@ MODELS: Mapping[str, tuple[str, str | None, str]] = {
         " group by 1",
     ),
     "over_labels": ("table", None, "select label, n from labels"),
+    "quoted": ("table", None, 'select "Order", "a b", "quo""te", f from raw_quoted'),
+    "over_quoted": (
+        "table",
+        None,
+        'select "a b" as "A B", count(*) as "N n", max(f) as top from quoted group by 1',
+    ),
+    "nothing": ("table", None, "select * from quoted where false"),
+    "of_nothing": ("table", None, "select count(*) as n, max(f) as top from nothing"),
     # Compiled so that it reads itself, whatever is asked for.
     "ledger": (
         "incremental",
@@ -83,6 +95,10 @@ ORDER = (
     "over_tiers",
     "labels",
     "over_labels",
+    "quoted",
+    "over_quoted",
+    "nothing",
+    "of_nothing",
 )
 
 

@@ -153,6 +153,30 @@ def test_keys_with_signs_of_the_syntax_are_walked_through(built: Shop) -> None:
     }
 
 
+def test_quoted_names_keep_their_spelling_and_are_walked_through(built: Shop) -> None:
+    [answer] = ask(built, "over_quoted", "\"A B\" = '~'", replace(TO_SOURCES, cells=True))
+    assert answer.row == {"A B": "~", "N n": 2, "top": None}
+    assert [w.why.label for w in answer.witnesses if w.why] == [Label.REPRODUCED] * 2
+    assert sources_of(answer) == {
+        ("source.shop.raw.raw_quoted", "raw_quoted[2]"),
+        ("source.shop.raw.raw_quoted", "raw_quoted[3]"),
+    }
+    [row] = ask(built, "quoted", '"quo""te" = 6', Settings(cells=True))
+    assert list(row.witnesses[0].values) == ["Order", "a b", 'quo"te', "f"]
+    assert row.cells[0].sources == (("source.shop.raw.raw_quoted", "raw_quoted[1]", "Order"),)
+
+
+def test_equal_stored_rows_are_one_answer_with_how_many_there_are(built: Shop) -> None:
+    [answer] = ask(built, "quoted", '"Order" is null', Settings())
+    assert (answer.label, answer.multiplicity, len(answer.witnesses)) == (Label.REPRODUCED, 2, 2)
+
+
+def test_an_aggregate_of_an_empty_table_has_no_witness(built: Shop) -> None:
+    assert ask(built, "nothing", "true") == []
+    [answer] = ask(built, "of_nothing", "n = 0")
+    assert (answer.label, answer.counts, answer.witnesses) == (Label.REPRODUCED, {}, [])
+
+
 def test_equal_rows_without_a_key_are_fetched_once_with_how_many_there_are(built: Shop) -> None:
     built.run("create view many as select 'a' as letter from range(50000)")
     relation = BaseTable("many", {"letter": "VARCHAR"})
