@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from dbt.plugins.manager import dbt_hook, dbtPlugin
@@ -45,15 +46,26 @@ class _Current:
 
         if on_event not in get_event_manager().callbacks:
             add_callback_to_manager(on_event)
-        if getattr(dbt_flags(), "WHICH", None) == "serve":
+        flags = dbt_flags()
+        # dbt docs generate shows plugins nothing else; others say below where their target is.
+        root, target = getattr(flags, "PROJECT_DIR", None), getattr(flags, "TARGET_PATH", None)
+        self._keep_results(Path(root or ".", target or "target"))
+        if getattr(flags, "WHICH", None) == "serve":
             from lineage_post.bridge.site import serve_decorated
 
             serve_decorated()
 
     def use(self, manifest: Any) -> None:
-        self.bridge = Bridge(manifest)
+        self.bridge = bridge = Bridge(manifest)
         self.attach()
-        guarded(self.bridge.inject_last_exposures)
+        guarded(bridge.inject_last_exposures)
+        guarded(lambda: self._keep_results(bridge.target_path))
+
+    def _keep_results(self, target_path: Path) -> None:
+        from lineage_post.bridge.results import keep_results
+
+        if getattr(dbt_flags(), "WRITE_JSON", True):
+            keep_results(target_path)
 
     def attach(self) -> None:
         bridge = self.bridge

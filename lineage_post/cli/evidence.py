@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from lineage_post.artifacts import RunResults, read_run_results
+from lineage_post.artifacts import read_run_results
 from lineage_post.cli import console, wording
 from lineage_post.cli.erase import column_of
 from lineage_post.cli.loading import Loaded, Request, artifact_options, load
@@ -31,7 +31,7 @@ _TABLE = "model.lineage_post.lineage_refreshes"
     "--run-results",
     metavar="FILE",
     multiple=True,
-    help="Results of builds and tests; can be repeated. Default: those in the target path.",
+    help="Results of builds and tests; can be repeated. Default: those of the last runs.",
 )
 @click.option(
     "--refreshes",
@@ -79,14 +79,15 @@ def _default(loaded: Loaded, column: tuple[str, str]) -> Path:
 
 
 def _facts(loaded: Loaded, flags: dict[str, Any]) -> Facts:
-    given = [Path(path).expanduser() for path in flags["run_results"]]
-    default = loaded.places.target_path / "run_results.json"
-    paths = given or ([default] if default.is_file() else [])
-    return Facts(tuple(map(_results, paths)), tuple(_refreshes(loaded, flags)))
+    from lineage_post.bridge.results import kept_results
 
-
-def _results(path: Path) -> RunResults:
-    return read_run_results(path)
+    target = loaded.places.target_path
+    paths = [Path(path).expanduser() for path in flags["run_results"]] or [
+        path for path in (*kept_results(target), target / "run_results.json") if path.is_file()
+    ]
+    # What was kept may be the last run's results as well.
+    runs = {run.invocation_id: run for run in map(read_run_results, paths)}
+    return Facts(tuple(runs.values()), tuple(_refreshes(loaded, flags)))
 
 
 def _refreshes(loaded: Loaded, flags: dict[str, Any]) -> list[Any]:

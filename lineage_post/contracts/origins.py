@@ -52,8 +52,8 @@ def origins_of(contract: Contract, lineage: Lineage, names: Names) -> Origins:
 
 def _carrying(found: Origins, lineage: Lineage, node: str, how: str, selector: str) -> None:
     asked = {"tags": [selector]} if how == "tag" else {"meta": [selector]}
-    columns = {_held(lineage, column) for column in classified(lineage, **asked)}
-    found.groups[f"{how}:{selector}"] = frozenset(columns)
+    columns = frozenset(classified(lineage, **asked))
+    found.groups[f"{how}:{selector}"] = columns
     found.labels.update(dict.fromkeys(columns, f"{how} {selector}"))
     word = "tag" if how == "tag" else "meta key"
     if not columns and not _is_carried(lineage, how, selector):
@@ -70,14 +70,6 @@ def _carrying(found: Origins, lineage: Lineage, node: str, how: str, selector: s
             found.problems.append(
                 f"the {word} {selector} is declared on {text}, a column that is not there.{meant}"
             )
-
-
-def _held(lineage: Lineage, column: Column) -> Column:
-    """The column that holds what YAML speaks of: BigQuery's nested fields are listed by path."""
-    node, name = column
-    names = {known.casefold(): known for known in lineage.graph.columns(node)}
-    head = name.partition(".")[0].casefold()
-    return (node, names[head]) if name.casefold() not in names and head in names else column
 
 
 def _is_carried(lineage: Lineage, how: str, selector: str) -> bool:

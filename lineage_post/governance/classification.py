@@ -80,7 +80,7 @@ class Classification:
             for name, declared in declared_columns(self.lineage, unique_id):
                 labels = set(self._of(declared))
                 if labels:
-                    found.setdefault((unique_id, name), set()).update(labels)
+                    found.setdefault(held_by(self.lineage, unique_id, name), set()).update(labels)
         return {column: tuple(sorted(found[column])) for column in sorted(found)}
 
     def labels_of(self, column: DeclaredColumn) -> tuple[Label, ...]:
@@ -118,6 +118,16 @@ def declared_columns(lineage: Lineage, unique_id: str) -> Iterator[tuple[str, De
         # YAML often writes in lower case what the warehouse stores in upper.
         is_other = column.name not in same and len(same) == 1
         yield (same[0] if is_other else column.name), column
+
+
+def held_by(lineage: Lineage, unique_id: str, name: str) -> Column:
+    """The column that holds what YAML speaks of: nested fields are listed there by their path, as
+    ``address.city``, and what is said of one is said of the column, since values are traced so."""
+    names = {known.casefold(): known for known in lineage.graph.columns(unique_id)}
+    head, dot, _ = name.casefold().partition(".")
+    # Without a catalog a source has the columns that YAML lists, fields among them.
+    is_field = dot and head in names and not lineage.graph.edges_out_of(unique_id, name)
+    return unique_id, names[head] if is_field else name
 
 
 def _meta_labels(meta: Mapping[str, Any], selector: str) -> Iterator[Label]:

@@ -11,8 +11,8 @@ from lineage_post.artifacts import NodeResult, RunResults
 from lineage_post.vocabulary import Status
 
 #: dbt commands that build, and those that test.
-_BUILDS = ("build", "run", "seed", "snapshot")
-_TESTS = ("build", "test")
+_BUILDS = ("build", "run", "seed", "snapshot", "retry")
+_TESTS = ("build", "test", "retry")
 _SUCCESS = "success"
 
 

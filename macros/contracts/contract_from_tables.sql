@@ -190,6 +190,10 @@
                 {%- for column in (node.columns or {}).values() -%}
                     {%- if lineage_post.carries(column, how, selector) -%}
                         {%- do keys.append(node.unique_id ~ '|' ~ column.name) -%}
+                        {#- A nested field, by its path, is part of the column that holds it. -#}
+                        {%- if '.' in column.name -%}
+                            {%- do keys.append(node.unique_id ~ '|' ~ column.name.split('.')[0]) -%}
+                        {%- endif -%}
                     {%- endif -%}
                 {%- endfor -%}
             {%- endfor -%}

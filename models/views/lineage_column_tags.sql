@@ -64,8 +64,16 @@ level_{{ level }} as (
         inner join value_edges
             on
                 earlier.node = value_edges.from_node
-                and {{ 'lower(earlier.column_name) = lower(value_edges.from_column)' if level == 1
-                    else 'earlier.column_name = value_edges.from_column' }}
+                {%- if level == 1 %}
+                -- A nested field, by its path, is part of the column that holds it.
+                and (
+                    lower(earlier.column_name) = lower(value_edges.from_column)
+                    or {{ dbt.concat(['lower(value_edges.from_column)', "'.'"]) }}
+                    = substring(lower(earlier.column_name), 1, length(value_edges.from_column) + 1)
+                )
+                {%- else %}
+                and earlier.column_name = value_edges.from_column
+                {%- endif %}
         left join labels
             on
                 labels.effect = 'declassified'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import zipfile
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from lineage_post.bridge.results import MOST_RUNS, keep_results, kept_results
 from tests.governance.conftest import Call, Crm
 
 
@@ -87,6 +89,32 @@ def test_tests_come_with_their_last_results(crm: Crm, cli: Call) -> None:
     assert (last["status"], last["failures"], last["run_id"]) == ("pass", 0, runs["test"])
     assert tests["unique", "model.crm.stg_users"]["run_id"] == runs["build"]
     assert document["steps"][-1]["refresh"]["status"] == "success"
+
+
+def test_commands_that_overwrite_the_results_take_none_away(crm: Crm, cli: Call) -> None:
+    crm.dbt("test", "--select", "dim_users")
+    crm.dbt("docs", "generate")
+    crm.dbt("compile")
+    path = crm.folder / "evidence.zip"
+    code, _, err = cli(crm, "evidence", "dim_users.contact", "--out", str(path))
+    assert code == 0, err
+    document = json.loads(read(path))
+    assert {run["command"] for run in document["runs"]} >= {"build", "test"}
+    assert document["steps"][-1]["refresh"]["status"] == "success"
+    tests = {(t["test"], t["of"]): t["result"] for t in document["tests"]}
+    assert tests["unique", "model.crm.dim_users"]["status"] == "pass"
+
+
+def test_of_many_runs_the_last_ones_are_kept(tmp_path: Path) -> None:
+    results = tmp_path / "run_results.json"
+    for number in range(MOST_RUNS + 3):
+        which = "docs" if number == 5 else "build"
+        results.write_text(json.dumps({"results": [number], "args": {"which": which}}))
+        os.utime(results, ns=(number, number))
+        keep_results(tmp_path)
+        keep_results(tmp_path)
+    kept = [json.loads(path.read_text())["results"][0] for path in kept_results(tmp_path)]
+    assert kept == [2, 3, 4, 6, 7, 8, 9, 10, 11, 12]
 
 
 def test_the_same_artifacts_give_the_same_bytes_but_for_the_named_time(

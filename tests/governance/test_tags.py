@@ -70,6 +70,14 @@ def test_a_cell_is_labelled_by_the_path_without_a_mask_where_another_one_has_it(
     assert [(s.column[1], s.by) for s in flow.stops] == [("hashed", StoppedBy.MASKING)]
 
 
+def test_a_label_of_a_nested_field_is_one_of_the_column_that_holds_it() -> None:
+    orders = source("orders", {"address": {}, "address.city": {"tags": ["pii"]}, "id": {}})
+    stg = make_model("stg", "select address, id from raw.orders", [orders["unique_id"]])
+    flow = Flow(found := lineage_of(orders, stg), Classification(found))
+    assert set(flow.declared) == {(orders["unique_id"], "address")}
+    assert set(flow.inherited) == {(stg["unique_id"], "address")}
+
+
 def test_what_is_beyond_sql_that_is_not_understood_may_have_a_label() -> None:
     orders = source("orders", {"email": {"tags": ["pii"]}})
     broken = make_model("broken", "select from where", [orders["unique_id"]])
