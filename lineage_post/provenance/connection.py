@@ -143,11 +143,14 @@ def describe(
     connection: Connection, names: Sequence[tuple[str, ...]]
 ) -> dict[tuple[str, ...], Stored]:
     """What the information schema says of relations named by (database, schema, identifier)."""
-    known = _listed(connection, sorted({parts[-2].lower() for parts in names if len(parts) > 1}))
+    known: dict[tuple[str, ...], dict[tuple[str, ...], Stored]] = {}
+    schemas = sorted({parts[-2].lower() for parts in names if len(parts) > 1})
+    for key, told in _listed(connection, schemas).items():
+        known.setdefault(key[1:], {})[key] = told
     found: dict[tuple[str, ...], Stored] = {}
     for parts in names:
         folded = tuple(part.lower() for part in parts)
-        same = {key: stored for key, stored in known.items() if key[1:] == folded[-2:]}
+        same = known.get(folded[-2:], {})
         # An attached database may hold a relation of the same schema and name.
         stored = same.get(folded) or (next(iter(same.values())) if len(same) == 1 else None)
         if stored is not None:
