@@ -134,7 +134,7 @@ def prior_of(rows: Rows, **changes: object) -> Prior:
         for r in rows.refreshes
     )
     return Prior(
-        refreshes=tuple(r._replace(**changes) for r in refreshes),  # type: ignore[arg-type]
+        refreshes=tuple(replace(r, **changes) for r in refreshes),  # type: ignore[arg-type]
         fingerprints=frozenset(r.fingerprint for r in rows.refreshes if r.fingerprint),
         definitions=frozenset((n.node, n.definition_version) for n in rows.nodes),
         keys=frozenset((r.run_id, r.node, r.producer) for r in rows.refreshes),
@@ -332,6 +332,6 @@ def test_row_classes_have_the_columns_of_the_models() -> None:
     root = Path(__file__).parents[2] / "models" / "base"
     for table, row_class, _ in Rows().tables():
         sql = (root / f"{table}.sql").read_text()
-        listed = re.findall(r"\('(\w+)', dbt", sql)
+        listed = re.findall(r"\('(\w+)', (?:dbt|lineage_post)\.", sql)
         assert tuple(listed) == columns_of(row_class)
     assert values_of(node_row(MODEL, None))[0] == MODEL
