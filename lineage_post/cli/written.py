@@ -26,11 +26,12 @@ def write_all(
     """Writes everything that is wanted, and returns the files; warns in ``loaded.warnings``."""
     # Rewriting models takes time: it is done once, for the docs site and the explorer.
     why = why_templates(loaded.lineage) if with_docs and _has_site(loaded) else None
-    written = list(_publish(loaded, why))
+    run = _run_of_results(loaded)
+    written = list(_publish(loaded, run, why))
     if with_docs:
         written += _write_index(loaded, overwrite=overwrite_index)
     if with_explorer:
-        written += _write_explorer(loaded, why)
+        written += _write_explorer(loaded, run, why)
     return written
 
 
@@ -40,7 +41,7 @@ def _has_site(loaded: Loaded) -> bool:
     return loaded.manifest == target / "manifest.json" and (target / "index.html").is_file()
 
 
-def _publish(loaded: Loaded, why: Mapping[str, Any] | None) -> Iterator[Path]:
+def _publish(loaded: Loaded, run: Run | None, why: Mapping[str, Any] | None) -> Iterator[Path]:
     """``why`` is None where the docs site is left as it is."""
     lineage, places = loaded.lineage, loaded.places
     target = places.output_dir / json.LINEAGE_FILE
@@ -56,7 +57,7 @@ def _publish(loaded: Loaded, why: Mapping[str, Any] | None) -> Iterator[Path]:
     json.write_document(target, document)
     yield target
     yield files.write_rows(
-        rows_of(lineage, _run(loaded), exclude_packages=loaded.options.exclude_packages),
+        rows_of(lineage, _run(loaded, run), exclude_packages=loaded.options.exclude_packages),
         places.target_path,
     )
     exposures = exposure_set(lineage, loaded.options)
@@ -105,7 +106,9 @@ def _import_kept(loaded: Loaded, layout: dbt_index.Layout) -> Path:
     return write_claims(claims, loaded.places.target_path, loaded.lineage.project)
 
 
-def _write_explorer(loaded: Loaded, why: Mapping[str, Any] | None) -> Iterator[Path]:
+def _write_explorer(
+    loaded: Loaded, run: Run | None, why: Mapping[str, Any] | None
+) -> Iterator[Path]:
     """The explorer's page; an install without it is told once how to get it."""
     target = loaded.places.target_path
     page = explorer.write_explorer(
@@ -114,7 +117,7 @@ def _write_explorer(loaded: Loaded, why: Mapping[str, Any] | None) -> Iterator[P
         explorer.Beside(
             target_path=target,
             project_dir=loaded.places.project_dir,
-            claimed=explorer.claimed_of(target, loaded.lineage, _run_of_results(loaded)),
+            claimed=explorer.claimed_of(target, loaded.lineage, run),
             why=why,
         ),
     )
@@ -131,10 +134,9 @@ def _carried_over(document: dict[str, Any], earlier: Path) -> list[str]:
     return []
 
 
-def _run(loaded: Loaded) -> Run:
+def _run(loaded: Loaded, run: Run | None) -> Run:
     """The run that the results file is of; SQL that was compiled only is planned."""
     project = loaded.lineage.project
-    run = _run_of_results(loaded)
     if run is not None:
         published = loaded.published.nodes
         return replace(run, builds={k: b for k, b in run.builds.items() if k in published})
