@@ -10,7 +10,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lineage_post.artifacts import Node, Project, RelationName
@@ -240,6 +240,7 @@ def test_rows_come_before_the_refreshes_that_point_to_them() -> None:
     assert tables.count("lineage_refreshes") == 4
 
 
+@settings(deadline=None)
 @given(st.text(), st.integers(50, 5000))
 def test_any_text_survives_a_literal_and_batches_keep_their_size(text: str, size: int) -> None:
     rows = rows_of(lineage(known(MODEL, (EDGE._replace(expression=text),), "b")), run())
