@@ -13,6 +13,8 @@ from lineage_post.artifacts.native import without_credentials
 #: Relations dbt makes for a moment while it builds a node; they stand for that node (case IN-07).
 _TEMPORARY = re.compile(r"__dbt_(?:tmp|new|backup|old|temp)\w*$", re.IGNORECASE)
 
+_CALLED = re.compile(r"\w+\(\s*'((?:[^']|'')+)'")
+
 #: Among nodes of one relation the one that builds it is first.
 _BUILDS = {"model": 0, "snapshot": 1, "seed": 2, "source": 3}
 
@@ -128,3 +130,7 @@ def _names(node: Node, adapter_type: str) -> Iterator[tuple[str, ...]]:
     name = node.relation_name
     if name and ("'" in name or "(" in name) and parse_relation_name(name, adapter_type) is None:
         yield (name.strip("'"),)
+        # Of a function that reads it, as delta_scan('lake/orders'), SQL is known to name the path.
+        called = _CALLED.match(name)
+        if called:
+            yield (called[1].replace("''", "'"),)

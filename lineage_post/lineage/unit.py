@@ -133,8 +133,9 @@ def _ids(task: Task, traced: Trace, index: ProjectIndex) -> dict[str, str]:
     for edge in traced.edges:
         name = edge.source.relation
         if name not in ids:
-            known = index.by_key(name) is not None
-            ids[name] = meant.get(name, name) if known else external_id(split_name(name))
+            # A file that a function reads has its path for a name; a source may stand for it.
+            known = name if index.by_key(name) is not None else index.key_of((name,))
+            ids[name] = meant.get(known, known) if known else external_id(split_name(name))
     return ids
 
 

@@ -14,6 +14,7 @@ from lineage_post.relations import (
 )
 from lineage_post.schema import ProjectIndex
 
+from .lineages import lineage_of
 from .manifests import make_manifest, make_model, make_source
 
 
@@ -131,6 +132,16 @@ def test_the_connection_completes_a_shorter_name(
     model["relation_name"] = '"dev"."main"."orders"'
     project = project_from_manifest_dict(make_manifest(model, make_source("orders")))
     assert Relations(replace(project, home=("dev", schema))).find(parts) == found
+
+
+def test_a_source_that_a_function_reads_is_found_by_its_path() -> None:
+    delta = make_source("orders")
+    delta["relation_name"] = "delta_scan('lake/it''s', version := 2)"
+    assert relations_of(delta).find(("lake/it's",)) == "source.shop.raw.orders"
+    sql = "select id from delta_scan('lake/it''s', version := 2)"
+    model = make_model("fct", sql, ["source.shop.raw.orders"])
+    lineage = lineage_of(delta, model)
+    assert {e.from_node for e in lineage.edges()} == {"source.shop.raw.orders"}
 
 
 def test_one_name_in_two_databases_is_two_relations() -> None:
