@@ -17,6 +17,9 @@ WRAPPED = {
     "unnest_inputs('refreshes')": "{}",
     "joined('producer')": "select {} as names from claims",
     "utc_now()": "select {} as now",
+    "type_text()": "select cast(null as {}) as text",
+    "closure('reach', 'pairs', ['a'], ['b'], 3)": "with pairs as (select 1 as a, 2 as b), {} "
+    "select a, b from reach",
     'text_literal("it\'s a \\\\ mark")': "select {} as text",
 }
 
@@ -28,6 +31,8 @@ def test_each_dispatched_query_is_sql_of_its_warehouse(duck: DbtProject) -> None
             own = f"{warehouse}__{call}"
             there = f"lineage_post.{own.split('(')[0]} is defined"
             call_of = f"lineage_post.{own} if {there} else lineage_post.default__{call}"
+            if call.startswith("closure"):
+                call_of = f"lineage_post.{call}"
             sql = wrapper.format(f"{{{{ {call_of} }}}}")
             lines.append(f"-- @@ {warehouse} {call.split('(')[0]}\n{sql}\n")
     duck.write("models/asked.sql", "".join(lines))
@@ -45,7 +50,10 @@ def test_each_dispatched_query_is_sql_of_its_warehouse(duck: DbtProject) -> None
             assert literal == "it's a \\ mark", (warehouse, sql)
 
 
-@pytest.mark.parametrize("macro", ["column_edges_as_of", "claims_as_of", "column_changes"])
+@pytest.mark.parametrize(
+    "macro",
+    ["column_edges_as_of", "claims_as_of", "column_changes", "cycles", "unused_columns"],
+)
 @pytest.mark.parametrize("dialect", ["snowflake", "bigquery", "databricks", "redshift", "trino"])
 def test_the_queries_are_plain_enough_for_every_warehouse(
     duckdb_project: DbtProject, macro: str, dialect: str
@@ -55,6 +63,8 @@ def test_the_queries_are_plain_enough_for_every_warehouse(
         "column_edges_as_of": "lineage_column_edges",
         "claims_as_of": "lineage_claims",
         "column_changes": "lineage_column_changes",
+        "cycles": "lineage_cycles",
+        "unused_columns": "lineage_unused_columns",
     }[macro]
     folder = duckdb_project.folder / "saved_target" / "compiled" / "lineage_post"
     [file] = folder.rglob(f"{name}.sql")
