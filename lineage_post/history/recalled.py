@@ -31,8 +31,8 @@ class Times:
     def to_dict(self) -> dict[str, str | None]:
         """``as_of``, ``as_recorded`` and ``read_at``, as ISO 8601."""
         return {
-            "as_of": self.as_of and f"{self.as_of.isoformat()}Z",
-            "as_recorded": self.as_recorded and f"{self.as_recorded.isoformat()}Z",
+            "as_of": None if self.as_of is None else f"{self.as_of.isoformat()}Z",
+            "as_recorded": None if self.as_recorded is None else f"{self.as_recorded.isoformat()}Z",
             "read_at": f"{self.read_at.isoformat(timespec='seconds')}Z",
         }
 
