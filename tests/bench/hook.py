@@ -35,7 +35,8 @@ PROFILE = {
         "outputs": {"bench": {"type": "duckdb", "path": "shop.duckdb", "threads": 2}},
     }
 }
-INSERT = re.compile(r"^\s*insert into .*lineage_(nodes|edges|columns|refreshes)", re.M)
+#: dbt's own inserts into these tables quote the columns.
+INSERT = re.compile(r"^\s*insert into \S*lineage_(nodes|edges|columns|refreshes)\W* \(\w", re.M)
 
 
 @dataclass(frozen=True, slots=True)
