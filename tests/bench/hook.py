@@ -35,8 +35,8 @@ PROFILE = {
         "outputs": {"bench": {"type": "duckdb", "path": "shop.duckdb", "threads": 2}},
     }
 }
-#: dbt's own inserts into these tables quote the columns.
-INSERT = re.compile(r"^\s*insert into \S*lineage_(nodes|edges|columns|refreshes)\W* \(\w", re.M)
+#: As dbt logs it; dbt's own inserts into these tables begin on a line of their own.
+INSERT = re.compile(r": insert into \S*lineage_(nodes|edges|columns|refreshes)\W* \(\w")
 
 
 @dataclass(frozen=True, slots=True)
