@@ -37,38 +37,66 @@
             counted.operation,
             counted.refreshed_at,
             counted.build_mode,
+            counted.columns_of,
             counted.is_whole,
             counted.has_whole,
             {{ lineage_post.is_stale('counted.producer', 'counted.refreshed_at', now) }} as is_stale
         from {{ lineage_post.all_rows(ref('lineage_post', 'lineage_edges')) }} as edges
         inner join counted on edges.fingerprint = counted.fingerprint
-        -- Of a column that is there no more no row is left.
-        left join {{ lineage_post.all_rows(ref('lineage_post', 'lineage_columns')) }} as columns
-            on
-                counted.is_whole = 1
-                and counted.columns_of = columns.fingerprint
-                and edges.to_column = columns.column_name
-        where counted.is_whole = 0 or edges.to_column is null or columns.column_name is not null
     ),
 
-    by_mode as (
-        select
-            *,
-            min(is_whole) over (
-                partition by producer, from_node, from_column, to_node, target, kind
-            ) as first_mode,
-            max(is_whole) over (
-                partition by producer, from_node, from_column, to_node, target, kind
-            ) as last_mode
+    -- Of few tables there are edges of two builds: those are told apart by what the last one has.
+    whole_keys as (
+        select distinct producer, from_node, from_column, to_node, target, kind
         from asserted
+        where is_whole = 1
+    ),
+
+    last_keys as (
+        select distinct producer, from_node, from_column, to_node, target, kind
+        from asserted
+        where is_whole = 0 and has_whole = 1
     ),
 
     claims as (
         select
-            *,
-            case when has_whole = 1 and first_mode = last_mode then build_mode end as only_mode
-        from by_mode
-        where is_whole = first_mode
+            asserted.*,
+            case
+                when asserted.has_whole = 1 and whole_keys.producer is null then asserted.build_mode
+            end as only_mode
+        from asserted
+        left join whole_keys
+            on
+                asserted.producer = whole_keys.producer
+                and asserted.from_node = whole_keys.from_node
+                and asserted.from_column = whole_keys.from_column
+                and asserted.to_node = whole_keys.to_node
+                and asserted.target = whole_keys.target
+                and asserted.kind = whole_keys.kind
+        where asserted.is_whole = 0
+        union all
+        select
+            asserted.*,
+            asserted.build_mode as only_mode
+        from asserted
+        left join last_keys
+            on
+                asserted.producer = last_keys.producer
+                and asserted.from_node = last_keys.from_node
+                and asserted.from_column = last_keys.from_column
+                and asserted.to_node = last_keys.to_node
+                and asserted.target = last_keys.target
+                and asserted.kind = last_keys.kind
+        -- Of a column that is there no more no row is left.
+        left join (
+            select distinct fingerprint, column_name
+            from {{ lineage_post.all_rows(ref('lineage_post', 'lineage_columns')) }}
+        ) as present
+            on asserted.columns_of = present.fingerprint and asserted.to_column = present.column_name
+        where
+            asserted.is_whole = 1
+            and last_keys.producer is null
+            and (asserted.to_column is null or present.column_name is not null)
     ),
 
     vouched as (

@@ -94,6 +94,7 @@
             and columns.ordinal is not null
             and readers.has_opaque = 0
             and readers.recorded_of_project = readers.reader_count
+            and columns.node in (select from_node from edges where to_node not like 'exposure.%')
             and {{ dbt.position(dbt.concat(["'|'", 'lower(columns.column_name)', "'|'"]), 'named.names') }} = 0
             and columns.node not in (
                 select opaque.node
