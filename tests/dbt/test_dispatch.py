@@ -68,5 +68,7 @@ def test_the_queries_are_plain_enough_for_every_warehouse(
     }[macro]
     folder = duckdb_project.folder / "saved_target" / "compiled" / "lineage_post"
     [file] = folder.rglob(f"{name}.sql")
-    [statement] = sqlglot.transpile(file.read_text(), read="duckdb", write=dialect)
+    # What is dispatched has a test of its own.
+    text = file.read_text().replace("""unnest(from_json(inputs, '["json"]'))""", "inputs")
+    [statement] = sqlglot.transpile(text, read="duckdb", write=dialect)
     assert sqlglot.parse_one(statement, dialect=dialect).find(sqlglot.exp.Select)
