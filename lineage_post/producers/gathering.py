@@ -50,8 +50,18 @@ class Gathered:
         ops: tuple[Op, ...] = (),
     ) -> None:
         """An edge from a column of a node to one of this node, or to its rows."""
-        how = (subtype, masking, certainty, expression or None, ops)
-        edge = Edge(*source, field_path, self.node, column, *how)
+        edge = Edge(
+            from_node=source[0],
+            from_column=source[1],
+            from_field=field_path,
+            to_node=self.node,
+            to_column=column,
+            subtype=subtype,
+            masking=masking,
+            certainty=certainty,
+            expression=expression or None,
+            ops=ops,
+        )
         self.inputs.setdefault(source[0], {})
         if column is not None:
             self.add_column(column)
