@@ -175,7 +175,22 @@ def _converted(name: str, value: Any, where: str) -> Any:
     if isinstance(default, Mapping):
         if not isinstance(value, Mapping):
             raise OptionError(f"{where}: {name} is {value!r}", hint="It must be a mapping.")
+        if name == "commands":
+            for command, contract in value.items():
+                _check_command(command, contract, where)
         return dict(value)
     if value is not None and not isinstance(value, str):
         raise OptionError(f"{where}: {name} is {value!r}", hint="It must be a name.")
     return value
+
+
+def _check_command(command: str, contract: Any, where: str) -> None:
+    """Raises OptionError for the contract of a function that would say nothing."""
+    hint = f"Write {command}: {{inputs: [a, b], outputs: [c]}}; inputs may be left out."
+    if not isinstance(contract, Mapping) or not contract:
+        raise OptionError(f"{where}: the command {command} is {contract!r}", hint=hint)
+    for key, names in contract.items():
+        if key not in ("inputs", "outputs"):
+            raise OptionError(f"{where}: the command {command} has no {key!r}", hint=hint)
+        if not isinstance(names, (list, tuple)) or not all(isinstance(n, str) for n in names):
+            raise OptionError(f"{where}: {key} of the command {command} is {names!r}", hint=hint)

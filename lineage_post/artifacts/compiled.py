@@ -10,8 +10,8 @@ from lineage_post.artifacts.model import Node, Project
 from lineage_post.errors import ArtifactError
 
 COMPILE_HINT = (
-    "dbt test, ls and parse leave compiled SQL out: run dbt compile or dbt docs generate last, "
-    "or pass --compiled-from-disk."
+    "dbt test, run-operation, ls and parse leave compiled SQL out: run dbt compile or dbt docs "
+    "generate last, or pass --compiled-from-disk, which has no snapshots."
 )
 
 

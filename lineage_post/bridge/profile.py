@@ -174,11 +174,17 @@ def rows_of(adapter: Any, sql: str) -> list[tuple[Any, ...]]:
 
 
 def compile_in_full(
-    project_dir: Path, unique_ids: Iterable[str], *, profiles_dir: str | None, target: str | None
+    project_dir: Path,
+    unique_ids: Iterable[str],
+    *,
+    parsed: Path,
+    profiles_dir: str | None,
+    target: str | None,
 ) -> dict[str, str]:
     """The SQL of incremental models as a full refresh compiles them; nothing is run or kept.
 
-    In a process of its own: dbt's connection may not share ours. Empty where it cannot be compiled.
+    In a process of its own: dbt's connection may not share ours. ``parsed`` is what dbt keeps of
+    its last parse, and need not be there. Empty where it cannot be compiled.
     """
     names = [unique_id.split(".")[2] for unique_id in unique_ids]
     if not names:
@@ -189,6 +195,8 @@ def compile_in_full(
         command += ["--profiles-dir", profiles_dir or _profiles_dir(project_dir)]
         if target:
             command += ["--target", target]
+        if parsed.is_file():
+            command += ["--partial-parse-file-path", str(parsed)]
         code = "from dbt.cli.main import cli; cli()"
         done = subprocess.run(
             [sys.executable, "-c", code, *command],

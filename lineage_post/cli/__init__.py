@@ -70,9 +70,13 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except LineageError as error:
         console.complain(error.message, error.hint)
         return WRONG_USE
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return WRONG_USE
     except click.ClickException as error:
         usage = error.ctx.get_usage() if isinstance(error, click.UsageError) and error.ctx else None
-        console.complain(error.format_message(), usage)
+        # A list of choices stands on lines of its own, behind tabs.
+        console.complain(" ".join(error.format_message().split()), usage)
         return WRONG_USE
     except (click.Abort, KeyboardInterrupt):
         console.note("Stopped.")

@@ -52,7 +52,7 @@ def command(
     found = _check(loaded, tests)
     for warning in loaded.warnings:
         console.warn(warning)
-    _say(loaded, found, output)
+    _say(loaded, found, output, is_selected=bool(select or exclude))
     counted = (Outcome.FAIL, Outcome.WARN) if warn_error or request.strict else (Outcome.FAIL,)
     return int(any(check.outcome in counted for check in found.checks))
 
@@ -122,7 +122,7 @@ def _moment(text: str | None) -> datetime | None:
     return found.astimezone(timezone.utc).replace(tzinfo=None) if found.tzinfo else found
 
 
-def _say(loaded: Loaded, found: Checked, output: str) -> None:
+def _say(loaded: Loaded, found: Checked, output: str, *, is_selected: bool) -> None:
     from lineage_post.publish import findings, json
 
     if output == "json":
@@ -136,7 +136,7 @@ def _say(loaded: Loaded, found: Checked, output: str) -> None:
     else:
         for check in found.checks:
             _say_check(loaded, check)
-        console.say(_summary(found))
+        console.say(_summary(found, is_selected=is_selected))
 
 
 def _say_check(loaded: Loaded, check: Check) -> None:
@@ -155,8 +155,10 @@ def _say_check(loaded: Loaded, check: Check) -> None:
             console.say(f"    [quiet]{console.marked(finding.path)}[/]")
 
 
-def _summary(found: Checked) -> str:
+def _summary(found: Checked, *, is_selected: bool) -> str:
     counts = {outcome: found.count(outcome) for outcome in Outcome}
+    if not found.checks and is_selected:
+        return "No contract was selected: nothing was checked."
     if not found.checks:
         return "No contract is declared: add a test such as lineage_post.does_not_derive_from."
     said = [

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.tree import Tree
 
 from lineage_post.artifacts import Node
-from lineage_post.cli import console
+from lineage_post.cli import console, wording
 from lineage_post.cli.loading import Loaded, Request, artifact_options, load
 from lineage_post.cli.places import Places, place_options
 from lineage_post.errors import LineageError
@@ -124,9 +124,13 @@ def _sql_in_full(loaded: Loaded, unique_id: str, flags: dict[str, Any]) -> SqlOf
     from lineage_post.bridge.profile import compile_in_full
 
     needed = self_reading(loaded.lineage, unique_id)
+    if needed:
+        models = wording.plural(len(needed), "incremental model")
+        console.note(f"dbt compile --full-refresh: the whole SQL of {models} ...")
     full = compile_in_full(
         loaded.places.project_dir,
         needed,
+        parsed=loaded.places.target_path / "partial_parse.msgpack",
         profiles_dir=flags["profiles_dir"],
         target=flags["target"],
     )

@@ -16,11 +16,13 @@ from sqlglot import exp
 
 from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.frame import Frame
+from lineage_post.trace.opens import OpenUnknown
 from lineage_post.trace.ops import command_op
 from lineage_post.trace.provenance import transformed
 from lineage_post.trace.relation import AnyStep, Relation, Step
 from lineage_post.trace.schema_index import split_name
 from lineage_post.trace.tracer import Tracer
+from lineage_post.vocabulary import Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,10 @@ def command_relation(t: Tracer, node: Any, contract: Contract, f: Frame) -> Rela
     """A declared function in FROM: its declared outputs, each from each declared input."""
     start = len(t.log)
     x = call(t, node, contract, f)
+    if not contract.outputs:
+        detail = f"{contract.name} declares no outputs"
+        open_ = OpenUnknown(contract.name, Reason.STAR_UNEXPANDED, detail)
+        return Relation(t.rules, (), [], [], open_=open_)
     steps: list[AnyStep] = [Step(node, None, start, len(t.log), x) for _ in contract.outputs]
     return Relation(t.rules, contract.outputs, [x] * len(contract.outputs), steps)
 

@@ -17,6 +17,7 @@ _ROUNDS = 64
 #: So many CTEs are evaluated inside one another before the chain is walked from its start.
 _DEPTH = 20
 _RELATIONS = (exp.Query, exp.Pivot, exp.Table)
+_WRITES = (exp.Insert, exp.Update, exp.Merge)
 
 
 class Cte:
@@ -50,6 +51,8 @@ def with_ctes(t: Tracer, with_: Any, env: Env, outer: Frame | None) -> Env:
         alias = node.args["alias"]
         key = t.key(alias.args["this"] if isinstance(alias, exp.TableAlias) else alias)
         env = {**env, key: Cte(node, env, key, outer, is_recursive=is_recursive)}
+        if isinstance(node.args["this"], _WRITES):
+            t.untold.append(f"the {node.args['this'].key} inside of WITH {key} is not traced")
     if with_.args.get("search") is not None:
         env[key].search = with_.args["search"]
     return env

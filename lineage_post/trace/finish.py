@@ -177,6 +177,7 @@ def finished(
         outputs.append(finisher.repeated(output) if i in repeated else output)
     finisher.rows(relation)
     unknowns = list(finisher.unknowns)
+    unknowns += [Unknown(None, Reason.UNSUPPORTED_SYNTAX, detail) for detail in t.untold]
     if relation.open is not None:
         reason = getattr(relation.open, "reason", Reason.STAR_UNEXPANDED)
         detail = getattr(

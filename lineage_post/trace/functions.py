@@ -18,9 +18,11 @@ from lineage_post.trace.resolve import unqualified
 from lineage_post.trace.result import Op
 from lineage_post.trace.scope import find_operand, row_of, unresolved
 from lineage_post.trace.tracer import Tracer
-from lineage_post.vocabulary import OpKind
+from lineage_post.vocabulary import OpKind, Reason
 
 _ARROW = Op("->", OpKind.OPERATOR)
+#: Functions that read a variable, which another statement may have filled from a table.
+_SET_ELSEWHERE = frozenset({"getvariable"})
 #: Functions that hash or redact, whatever the dialect.
 MASKING = frozenset(
     {
@@ -29,7 +31,7 @@ MASKING = frozenset(
         "sha224", "sha256", "sha384", "sha512", "hash", "hashbytes", "hash_agg", "xxhash64",
         "xxhash32", "xxh64", "xxh3", "murmurhash3_32", "murmur3_32_hash", "murmurhash2_64", "crc32",
         "crc32c", "farm_fingerprint", "fnv_hash", "fnv1a", "siphash64", "siphash128", "cityhash64",
-        "metrohash64", "halfmd5", "intHash32", "inthash64", "strtol_hash", "checksum",
+        "metrohash64", "halfmd5", "inthash32", "inthash64", "strtol_hash", "checksum",
         "binary_checksum", "standard_hash", "ora_hash", "dbms_crypto.hash", "hmac", "hmac_sha256",
         "hmac_sha1", "hmac_md5", "digest", "crypt", "to_hex_hash", "mask", "mask_hash",
         "mask_first_n", "mask_last_n", "mask_show_first_n", "mask_show_last_n", "redact",
@@ -79,6 +81,8 @@ def named(t: Tracer, node: Any, name: str, f: Frame) -> int:
     if plain == "identifier" and isinstance(node.expressions[0], exp.Literal):
         return unqualified(t, exp.to_identifier(node.expressions[0].name), f)
     x = children(t, node, f)
+    if plain in _SET_ELSEWHERE or not (x or node.expressions or is_builtin(plain)):
+        return x | _untold(t, node, name)
     if not x:
         return 0
     if plain in t.masking:
@@ -91,6 +95,13 @@ def named(t: Tracer, node: Any, name: str, f: Frame) -> int:
             x = t.sources.assumed(x)
     t.log.append((node, x))
     return x
+
+
+def _untold(t: Tracer, node: Any, name: str) -> int:
+    """A call whose value comes from where no SQL tells: a variable, a function of no arguments."""
+    call = str(node.sql(dialect=t.rules.dialect))[:80]
+    how = "was set by another statement" if name.lower() in _SET_ELSEWHERE else "is not declared"
+    return t.sources.unknown(call, Reason.EXTERNAL, f"what {call} gives {how}")
 
 
 def _whole_table(t: Tracer, name: Any) -> int:

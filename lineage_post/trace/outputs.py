@@ -81,7 +81,7 @@ def add_star(t: Tracer, star: Any, f: Frame, opens: list[Open], qualifier: Seque
     if relations is None:
         items, found = star_items(t, star, f, qualifier)
         for item in items:
-            f.add_output(*item)
+            f.add_output(*item[:3])
         opens.extend(found)
         return
     for relation in relations:
@@ -95,7 +95,9 @@ def add_star(t: Tracer, star: Any, f: Frame, opens: list[Open], qualifier: Seque
 
 def _add_computed(t: Tracer, node: Any, alias: Any, f: Frame) -> None:
     start = len(t.log)
+    t.expands = True
     x = evaluate(t, node, f)
+    t.expands = False
     if t.expanding is not None:
         _add_expanded(t, node, alias, f)
         return
@@ -112,12 +114,15 @@ def _add_expanded(t: Tracer, node: Any, alias: Any, f: Frame) -> None:
     for n, item in enumerate(expansion.items):
         expansion.current = n
         start = len(t.log)
+        t.expands = True
         x = evaluate(t, node, f)
         step = Step(node, f, start, len(t.log), x)
-        spelling = item.spelling if alias is None else t.spell(alias)
+        spelling = (
+            item.spelling if alias is None else expansion.named(t.spell(alias), item.spelling)
+        )
         is_bare = isinstance(node, exp.Columns)
         f.add_output(spelling, x, item.step if is_bare else step)
-    t.expanding = None
+    t.expanding, t.expands = None, False
 
 
 def _add_struct_star(t: Tracer, item: Any, f: Frame, opens: list[Open]) -> None:
@@ -130,7 +135,7 @@ def _add_struct_star(t: Tracer, item: Any, f: Frame, opens: list[Open]) -> None:
         holder.bring(Operand("", shape.fields))
         items, found = star_items(t, item.args["expression"], holder)
         for column in items:
-            f.add_output(*column)
+            f.add_output(*column[:3])
         opens.extend(found)
         return
     label = str(node.sql(dialect=t.rules.dialect))[:80]
@@ -173,7 +178,7 @@ def _add_of_duckdb(t: Tracer, item: Any, f: Frame, opens: list[Open]) -> bool:
     items, found = star_items(t, exp.Star(), f, qualifier)
     for column in items:
         if test(column.spelling):
-            f.add_output(*column)
+            f.add_output(*column[:3])
     opens.extend(found)
     return True
 

@@ -42,37 +42,73 @@ def unqualified(t: Tracer, identifier: Any, f: Frame) -> int:
     key = t.key(identifier)
     if t.rules.everywhere_alias_first and key in f.env and f.env[key].is_scalar:
         return _named_expression(t, f.env[key], f)
-    g: Frame | None = f
+    found = _in_frame(t, identifier, key, f)
+    if found is not None:
+        return found
+    if f.outer is None:
+        return _not_listed(t, identifier, key, f)
+    return _beyond(t, identifier, key, f)
+
+
+def _in_frame(t: Tracer, identifier: Any, key: str, g: Frame) -> int | None:
+    """What one SELECT has under a bare name, or None."""
+    if g.bindings:
+        for binding in reversed(g.bindings):
+            if key in binding:
+                t.step = None
+                return binding[key]
+    if g.alias_visible is Visible.BEFORE_COLUMNS:
+        alias = g.alias(key, t.rules)
+        if alias is not None:
+            t.step = g.steps[alias]
+            return g.provenances[alias]
+    if g.merged and key in g.merged:
+        merged = g.merged[key]
+        t.step = merged.step
+        return merged.provenance
+    owners = g.owners()
+    if owners is None or key in owners:
+        operand = None if owners is None else owners[key]
+        relation, i = _searched(key, g) if operand is None else _position(key, operand)
+        if i == AMBIGUOUS:
+            return _ambiguous(t, identifier, key, g)
+        if relation is not None:
+            t.step = relation.steps[i]
+            return relation.provenances[i] or relation.at(i)
+    if g.alias_visible is Visible.AFTER_COLUMNS:
+        alias = g.alias(key, t.rules)
+        if alias is not None:
+            return _alias(t, g, alias, key)
+    return None
+
+
+def _beyond(t: Tracer, identifier: Any, key: str, f: Frame) -> int:
+    """A bare name that its own SELECT is not known to have: one of an outer SELECT.
+
+    Where an inner one reads columns that are not known, it may be one of those, which would come
+    first: both are assumed.
+    """
+    nearest = f if _is_open(f) else None
+    g = f.outer
     while g is not None:
-        if g.bindings:
-            for binding in reversed(g.bindings):
-                if key in binding:
-                    t.step = None
-                    return binding[key]
-        if g.alias_visible is Visible.BEFORE_COLUMNS:
-            alias = g.alias(key, t.rules)
-            if alias is not None:
-                t.step = g.steps[alias]
-                return g.provenances[alias]
-        if g.merged and key in g.merged:
-            merged = g.merged[key]
-            t.step = merged.step
-            return merged.provenance
-        owners = g.owners()
-        if owners is None or key in owners:
-            operand = None if owners is None else owners[key]
-            relation, i = _searched(key, g) if operand is None else _position(key, operand)
-            if i == AMBIGUOUS:
-                return _ambiguous(t, identifier, key, g)
-            if relation is not None:
-                t.step = relation.steps[i]
-                return relation.provenances[i] or relation.at(i)
-        if g.alias_visible is Visible.AFTER_COLUMNS:
-            alias = g.alias(key, t.rules)
-            if alias is not None:
-                return _alias(t, g, alias, key)
+        found = _in_frame(t, identifier, key, g)
+        if found is not None:
+            return found if nearest is None else _either(t, identifier, key, nearest, found)
+        if nearest is None and _is_open(g):
+            nearest = g
         g = g.outer
     return _not_listed(t, identifier, key, f)
+
+
+def _is_open(g: Frame) -> bool:
+    return any(o.relation.open is not None for o in g.operands)
+
+
+def _either(t: Tracer, identifier: Any, key: str, g: Frame, outer: int) -> int:
+    """A name that the unlisted columns of ``g`` may have, else those of a SELECT around it."""
+    t.step = None
+    opens = [o for o in g.operands if o.relation.open is not None]
+    return _of_open(t, opens, g, key, t.spell(identifier)) | t.sources.assumed(outer)
 
 
 def _position(key: str, operand: Operand) -> tuple[Relation, int]:
@@ -155,7 +191,7 @@ def _of_open(t: Tracer, opens: Sequence[Operand], g: Frame, key: str, spelling: 
     open_ = opens[0].relation.open
     assert open_ is not None
     x = open_.column(t, key, spelling)
-    if len(g.operands) == 1 and not g.is_partial and not _has_open(g.outer):
+    if len(g.operands) == 1 and not g.is_partial and not _may_be_outer(t, g.outer, key):
         return x
     doubt = t.sources.doubt(
         Reason.SCHEMA_MISSING,
@@ -164,9 +200,10 @@ def _of_open(t: Tracer, opens: Sequence[Operand], g: Frame, key: str, spelling: 
     return t.sources.assumed(x) | doubt
 
 
-def _has_open(g: Frame | None) -> bool:
+def _may_be_outer(t: Tracer, g: Frame | None, key: str) -> bool:
+    """Whether a SELECT around it may have a column of that name."""
     while g is not None:
-        if any(o.relation.open is not None for o in g.operands):
+        if _is_open(g) or any(o.relation.position(key) != ABSENT for o in g.operands):
             return True
         g = g.outer
     return False

@@ -34,6 +34,8 @@ def select(t: Tracer, node: Any, env: Env, outer: Frame | None) -> Relation:
     a = node.args
     f = Frame(outer, env)
     t.frames.append(f)
+    # A subquery within an item of a select list has a list of its own.
+    expands, t.expands = t.expands, False
     _read_from(t, a, f)
     windows = a.get("windows")
     if windows:
@@ -48,6 +50,7 @@ def select(t: Tracer, node: Any, env: Env, outer: Frame | None) -> Relation:
     _leave_out(t, a, f)
     open_ = None if not opens else opens[0] if len(opens) == 1 else OpenChoice(opens)
     relation = Relation(t.rules, f.spellings, f.provenances, f.steps, f.rows, f.rows_of, open_)
+    t.expands = expands
     if t.recorder is not None:
         t.recorder.result("project", relation)
     return relation
@@ -123,6 +126,7 @@ def _decide_rows(t: Tracer, a: Any, f: Frame) -> None:
     limit = a.get("limit")
     for node in limit.args.get("expressions") or () if limit is not None else ():
         _predicate(t, node, f, GROUP_BY)
+    limited(t, a, f)
 
 
 def _is_aggregate(items: Any) -> bool:
@@ -299,6 +303,17 @@ def order(t: Tracer, keys: Any, f: Frame) -> None:
             continue
         _show_aliases(t, node, f)
         _key(t, node, f, SORT)
+
+
+def limited(t: Tracer, a: Any, f: Frame) -> None:
+    """LIMIT, OFFSET, FETCH and TOP by a subquery: what it reads decides which rows come out."""
+    for clause in ("limit", "offset"):
+        node = a.get(clause)
+        if node is None:
+            continue
+        count = node.args.get("expression") or node.args.get("count")
+        if isinstance(count, exp.Expr) and count.find(exp.Query) is not None:
+            _predicate(t, count, f, FILTER)
 
 
 def _is_all(t: Tracer, node: Any, f: Frame) -> bool:

@@ -10,7 +10,7 @@ from lineage_post.trace.frame import Env, Frame, Operand
 from lineage_post.trace.opens import OpenArms
 from lineage_post.trace.provenance import FILTER, GROUP_BY
 from lineage_post.trace.relation import AnyStep, Relation
-from lineage_post.trace.select import order
+from lineage_post.trace.select import limited, order
 from lineage_post.trace.sources import unique_names, united
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import Reason
@@ -137,16 +137,19 @@ def _membership(t: Tracer, operation: Any, result: _Result, arm: Relation, f: Fr
 
 
 def ordered(t: Tracer, node: Any, relation: Relation, env: Env, outer: Frame | None) -> Relation:
-    """ORDER BY that hangs on a set operation or on a query in parentheses."""
-    keys = node.args.get("order")
-    if keys is None:
+    """ORDER BY and LIMIT that hang on a set operation or on a query in parentheses."""
+    a = node.args
+    keys = a.get("order")
+    if keys is None and a.get("limit") is None and a.get("offset") is None:
         return relation
     f = Frame(outer, env)
     f.add_operand(Operand("", relation))
     f.spellings = list(relation.spellings)
     f.provenances = list(relation.all())
     f.steps = list(relation.steps)
-    order(t, keys.args["expressions"], f)
+    if keys is not None:
+        order(t, keys.args["expressions"], f)
+    limited(t, a, f)
     return Relation(
         t.rules, relation.spellings, relation.all(), relation.steps, f.rows, f.rows_of,
         relation.open, relation.shapes,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
+from itertools import repeat
 from typing import Any, NamedTuple
 
 from sqlglot import exp
@@ -13,7 +14,7 @@ from lineage_post.trace.expressions import evaluate, handles
 from lineage_post.trace.frame import Frame, Operand
 from lineage_post.trace.opens import Open, OpenUnknown, OpenWithout
 from lineage_post.trace.relation import AnyStep, Relation, Step
-from lineage_post.trace.schema_index import Names
+from lineage_post.trace.schema_index import ABSENT, Names
 from lineage_post.trace.scope import find_column, find_operand
 from lineage_post.trace.shapes import Array, Struct
 from lineage_post.trace.tracer import Tracer
@@ -26,16 +27,29 @@ class Item(NamedTuple):
     spelling: str
     provenance: int
     step: AnyStep
+    #: The key of the item of FROM that it is of; none for a column that USING made of two.
+    owner: str | None = None
 
 
 class Expansion:
     """The columns of a COLUMNS(...) and the one that is being evaluated."""
 
-    __slots__ = ("current", "items")
+    __slots__ = ("current", "items", "pattern")
 
-    def __init__(self, items: list[Item]) -> None:
+    def __init__(self, items: list[Item], pattern: re.Pattern[str] | None) -> None:
         self.items = items
+        self.pattern = pattern
         self.current = 0
+
+    def named(self, alias: str, spelling: str) -> str:
+        r"""The name that an alias gives a column: ``\1`` in it is a group of the pattern."""
+        found = self.pattern.search(spelling) if self.pattern is not None else None
+        groups = (spelling,) if found is None else (found.group(), *found.groups(""))
+        return _GROUP.sub(lambda m: groups[int(m[1])] if int(m[1]) < len(groups) else "", alias)
+
+
+#: A group of the pattern of COLUMNS, in the alias of what it gives.
+_GROUP = re.compile(r"\\(\d)")
 
 
 def plain_relations(
@@ -68,7 +82,7 @@ def _all_items(t: Tracer, f: Frame, qualifier: Sequence[Any]) -> tuple[list[Item
         return _unqualified_items(t, f)
     operand = _operand_of(t, qualifier, f)
     if operand is not None:
-        return _items_of(operand.relation)
+        return _items_of(operand.relation, operand.key)
     return _struct_items(t, qualifier, f)
 
 
@@ -82,8 +96,8 @@ def _operand_of(t: Tracer, qualifier: Sequence[Any], f: Frame) -> Operand | None
     return None
 
 
-def _items_of(relation: Relation) -> tuple[list[Item], list[Open]]:
-    items = list(map(Item, relation.spellings, relation.all(), relation.steps))
+def _items_of(relation: Relation, owner: str | None = None) -> tuple[list[Item], list[Open]]:
+    items = list(map(Item, relation.spellings, relation.all(), relation.steps, repeat(owner)))
     return items, [relation.open] if relation.open is not None else []
 
 
@@ -95,7 +109,7 @@ def _unqualified_items(t: Tracer, f: Frame) -> tuple[list[Item], list[Open]]:
             opens.append(operand.relation.open)
     if not f.merged:
         for operand in f.operands:
-            items.extend(_items_of(operand.relation)[0])
+            items.extend(_items_of(operand.relation, operand.key)[0])
         return items, opens
     emitted: set[str] = set()
     if not t.rules.merged_in_place:
@@ -103,7 +117,7 @@ def _unqualified_items(t: Tracer, f: Frame) -> tuple[list[Item], list[Open]]:
             items.append(Item(merged.spelling, merged.provenance, merged.step))
             emitted.add(key)
     for n, operand in enumerate(f.operands):
-        for item in _items_of(operand.relation)[0]:
+        for item in _items_of(operand.relation, operand.key)[0]:
             key = t.rules.key_of(item.spelling)
             column = f.merged.get(key)
             if column is None or n not in column.operands:
@@ -159,30 +173,62 @@ def _modified(
     if not _is_modified(star):
         return items, opens
     a = star.args
-    key_of = t.rules.key_of
-    excluded = {t.key(_name_of(e)) for e in a.get("except_") or ()}
-    replaced = {
-        t.key(e.args["alias"]): e for e in a.get("replace") or () if isinstance(e, exp.Alias)
-    }
+    meant = _Meant(t, items)
+    gone = {n for e in a.get("except_") or () for n in meant.by(e)}
+    replaced: dict[int, Any] = {}
+    for e in a.get("replace") or ():
+        if isinstance(e, exp.Alias):
+            # Of several columns of that name the first is replaced, and the others go.
+            first, *others = meant.by(e.args["alias"]) or [-1]
+            replaced[first] = e
+            gone.update(others)
     renamed = {
-        t.key(_name_of(e.this)): t.spell(e.args["alias"])
+        n: t.spell(e.args["alias"])
         for e in a.get("rename") or ()
         if isinstance(e, exp.Alias)
+        for n in meant.by(e.this)
     }
     pattern = a.get("ilike")
     matches = _like(pattern.name, ignore_case=True) if pattern is not None else None
-    names = Names([item.spelling for item in items], t.rules)
-    gone = {names.position(key) for key in excluded}
     result: list[Item] = []
     for n, item in enumerate(items):
-        key = key_of(item.spelling)
         if n in gone or (matches is not None and not matches(item.spelling)):
             continue
-        if key in replaced:
-            item = _replacement(t, replaced[key], f, item.spelling)
-        result.append(item._replace(spelling=renamed.get(key, item.spelling)))
-    hidden = frozenset(excluded | set(replaced) | set(renamed))
+        if n in replaced:
+            item = _replacement(t, replaced[n], f, item.spelling)
+        result.append(item._replace(spelling=renamed.get(n, item.spelling)))
+    hidden = frozenset(meant.keys)
     return result, [OpenWithout(o, hidden) for o in opens] if hidden else opens
+
+
+class _Meant:
+    """The positions of the columns that a modifier of a star names, by ``a`` or by ``t.a``."""
+
+    def __init__(self, t: Tracer, items: Sequence[Item]) -> None:
+        self._tracer = t
+        self._items = items
+        self._spellings = [item.spelling for item in items]
+        self._names = Names(self._spellings, t.rules)
+        #: Every name that was asked for.
+        self.keys: set[str] = set()
+
+    def by(self, node: Any) -> list[int]:
+        key = self._tracer.key(_name_of(node))
+        self.keys.add(key)
+        position = self._names.position(key)
+        if position == ABSENT:
+            return []
+        found = [position] if position >= 0 else self._repeated(key)
+        table = node.args.get("table") if isinstance(node, exp.Column) else None
+        if table is None:
+            return found
+        owners = (self._tracer.key(table), None)
+        return [n for n in found if self._items[n].owner in owners]
+
+    def _repeated(self, key: str) -> list[int]:
+        keys = self._tracer.rules.keys_of(self._spellings)
+        exact = [n for n, other in enumerate(keys) if other == key]
+        return exact or [n for n, s in enumerate(self._spellings) if s.lower() == key.lower()]
 
 
 def _replacement(t: Tracer, node: Any, f: Frame, spelling: str) -> Item:
@@ -204,16 +250,29 @@ def _like(pattern: str, *, ignore_case: bool) -> Callable[[str], bool]:
 
 @handles("Columns")
 def columns(t: Tracer, node: Any, f: Frame) -> int:
-    """DuckDB ``columns('a|b')``, ``columns(* exclude (c))``, ``columns(x -> x like 'a%')``."""
+    """DuckDB ``columns('a|b')``, ``columns(* exclude (c))``, ``columns(x -> x like 'a%')``.
+
+    In a select list its columns come one by one; all at once in WHERE, and as ``*columns(...)``.
+    """
+    if not t.expands or node.args.get("unpack"):
+        return _united(t, columns_items(t, node, f))
     if t.expanding is None:
-        t.expanding = Expansion(columns_items(t, node, f))
+        selector = node.args["this"]
+        pattern = _regex(selector.name) if isinstance(selector, exp.Literal) else None
+        t.expanding = Expansion(columns_items(t, node, f), pattern)
     expansion = t.expanding
     if not expansion.items:
         return 0
-    item = expansion.items[expansion.current]
-    if item.step is not None:
-        t.log.append((item.step, item.provenance))
-    return int(item.provenance)
+    return _united(t, [expansion.items[expansion.current]])
+
+
+def _united(t: Tracer, items: Sequence[Item]) -> int:
+    x = 0
+    for item in items:
+        if item.step is not None:
+            t.log.append((item.step, item.provenance))
+        x |= item.provenance
+    return x
 
 
 def columns_items(t: Tracer, node: Any, f: Frame) -> list[Item]:

@@ -63,11 +63,21 @@ def written(t: Tracer, node: Any, env: Env) -> Written:
         if isinstance(node, classes):
             if node.args.get("with_") is not None and not isinstance(node, exp.Query):
                 env = with_ctes(t, node.args["with_"], env, None)
+                _refuse_through_cte(t, node, env)
             return handler(t, node, env)
     if _is_harmless(node):
         return Written(_nothing(t), node.key)
     label = str(node.name or node.key).split(" ", 1)[0].upper()
     raise Unsupported(f"the effect of {label} on columns is not modelled")
+
+
+def _refuse_through_cte(t: Tracer, node: Any, env: Env) -> None:
+    """T-SQL's ``with x as (...) update x``: it is the table behind x that is written."""
+    target = node.args.get("this")
+    if t.rules.family != "tsql" or not isinstance(target, exp.Table):
+        return
+    if len(target.parts) == 1 and t.key(target.this) in env:
+        raise Unsupported(f"a write through the CTE {target.name} is not modelled")
 
 
 def _is_harmless(node: Any) -> bool:

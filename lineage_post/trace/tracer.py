@@ -50,10 +50,10 @@ class Tracer:
     """
 
     __slots__ = (
-        "commands", "cte_depth", "expanding", "frames", "hooks",
+        "commands", "cte_depth", "expanding", "expands", "frames", "hooks",
         "key", "log", "masking", "masking_types",
         "opens", "query", "reads", "recorder", "rules", "schema", "sources", "spell", "spent",
-        "step", "stop_at", "tables", "tokens", "variables", "warnings",
+        "step", "stop_at", "tables", "tokens", "untold", "variables", "warnings",
     )  # fmt: skip
 
     def __init__(
@@ -84,10 +84,14 @@ class Tracer:
         self.step: AnyStep = None
         #: The columns of a COLUMNS(...) that was met, until its SELECT has expanded it.
         self.expanding: Any = None
+        #: Whether it is a select list that is read, where COLUMNS(...) gives a column each.
+        self.expands = False
         self.reads: set[tuple[str, ...]] = set()
         self.tables: dict[str, Relation] = {}
         self.opens: dict[str, OpenTable] = {}
         self.warnings: list[str] = []
+        #: What the statement does beside its outputs, and is not traced.
+        self.untold: list[str] = []
         #: What a script declared: names that are no columns.
         self.variables: frozenset[str] = frozenset()
         self.recorder: Recorder | None = None

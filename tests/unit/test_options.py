@@ -60,6 +60,9 @@ def test_the_environment_holds_text_that_stands_for_each_kind_of_value(
         ({"processes": True}, "whole number"),
         ({"exclude_packages": "dbt_utils"}, "list of names"),
         ({"commands": []}, "mapping"),
+        ({"commands": {"f": 3}}, "the command f is 3"),
+        ({"commands": {"f": {"input": ["x"]}}}, "no 'input'"),
+        ({"commands": {"f": {"outputs": "x"}}}, "outputs of the command f"),
         ({"dialect": 1}, "a name"),
     ],
 )
