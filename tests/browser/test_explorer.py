@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from lineage_post.lineage import Lineage
 from lineage_post.options import Options
@@ -380,12 +380,24 @@ def test_a_card_stays_where_it_is_when_its_columns_open(local: Site) -> None:
     assert abs(before["x"] - after["x"]) < 2 and abs(before["y"] - after["y"]) < 2
 
 
+def settled(card: Locator) -> dict[str, float]:
+    """Where a card stands once it has stopped moving."""
+    box = None
+    for _ in range(40):
+        before, box = box, card.bounding_box()
+        if box is not None and box == before:
+            return dict(box)
+        card.page.wait_for_timeout(400)
+    raise AssertionError("the card never stood still")
+
+
 def test_what_nobody_moved_is_fitted_in_again_when_the_details_close(local: Site) -> None:
     page = at(local, "#/node/model.shop.fct_orders?depth=3")
-    page.wait_for_timeout(600)
-    narrow = page.locator('[aria-label="fct_orders"]').bounding_box()
+    close = page.get_by_role("button", name="Close details")
+    expect(close).to_be_visible()
+    narrow = settled(page.locator('[aria-label="fct_orders"]'))
     page.keyboard.press("Escape")
-    page.get_by_role("button", name="Close details").click()
-    page.wait_for_timeout(600)
-    wide = page.locator('[aria-label="fct_orders"]').bounding_box()
-    assert narrow is not None and wide is not None and wide["x"] > narrow["x"] + 50
+    close.click()
+    expect(close).to_have_count(0)
+    wide = settled(page.locator('[aria-label="fct_orders"]'))
+    assert wide["x"] > narrow["x"] + 50

@@ -57,7 +57,6 @@ export function Canvas({ graph, picture, shown, onShow, onFocus, onToggle, onExp
     return () => { cancelAnimationFrame(frame); clearTimeout(timer); };
   });
   useEffect(() => {
-    let timer;
     const resized = new ResizeObserver(() => {
       const e = eye.current, size = { w: box.current.clientWidth, h: box.current.clientHeight };
       if (!size.w || (size.w === e.size.w && size.h === e.size.h)) return;
@@ -66,10 +65,13 @@ export function Canvas({ graph, picture, shown, onShow, onFocus, onToggle, onExp
       // before the second click of a double one has met its card.
       const card = picture.cards.get(shown?.node) ?? picture.cards.get(focus.node);
       if (e.isMoved && card) move(...toReveal(card, e.at, size));
-      else timer = setTimeout(() => { if (!e.isMoved) refit(); }, 350);
+      else {
+        clearTimeout(e.timer);
+        e.timer = setTimeout(() => { if (!e.isMoved) e.refit(); }, 350);
+      }
     });
     resized.observe(box.current);
-    return () => { resized.disconnect(); clearTimeout(timer); };
+    return () => resized.disconnect();
   }, [picture, shown]);
   useEffect(() => {
     const wheel = (e) => {
@@ -79,7 +81,7 @@ export function Canvas({ graph, picture, shown, onShow, onFocus, onToggle, onExp
     };
     const element = box.current;
     element.addEventListener("wheel", wheel, { passive: false });
-    return () => element.removeEventListener("wheel", wheel);
+    return () => { element.removeEventListener("wheel", wheel); clearTimeout(eye.current.timer); };
   }, []);
 
   const moved = () => {
@@ -96,6 +98,8 @@ export function Canvas({ graph, picture, shown, onShow, onFocus, onToggle, onExp
     moved();
   };
   const refit = () => { fit(); redraw(); };
+  // Whatever is drawn by the time that a timer comes is what is to be fitted in.
+  eye.current.refit = refit;
 
   const key = (e) => {
     const steps = { ArrowLeft: [70, 0], ArrowRight: [-70, 0], ArrowUp: [0, 70], ArrowDown: [0, -70] }[e.key];
