@@ -263,7 +263,7 @@ def test_light_and_dark_follow_the_reader(chromium: Browser, folder: Path) -> No
         colors[scheme] = page.evaluate("getComputedStyle(document.body).backgroundColor")
         if scheme == "dark":
             page.get_by_role("button", name="Dark colours").click()
-            assert page.evaluate("document.documentElement.dataset.theme") == "light"
+            page.wait_for_function("document.documentElement.dataset.theme === 'light'")
             page.reload()
             page.wait_for_selector(".home")
             now = page.evaluate("getComputedStyle(document.body).backgroundColor")
