@@ -263,10 +263,9 @@ def test_light_and_dark_follow_the_reader(chromium: Browser, folder: Path) -> No
         colors[scheme] = page.evaluate("getComputedStyle(document.body).backgroundColor")
         if scheme == "dark":
             page.get_by_role("button", name="Dark colours").click()
-            is_light = "document.documentElement.dataset.theme === 'light'"
-            page.wait_for_function(is_light)
+            page.wait_for_selector("html[data-theme=light]")
             page.reload()
-            page.wait_for_function(is_light)
+            page.wait_for_selector("html[data-theme=light]")
             now = page.evaluate("getComputedStyle(document.body).backgroundColor")
             assert now == colors["light"], "the choice is kept"
         context.close()
