@@ -60,6 +60,7 @@ def shop_on_postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]
 
 
 @pytest.mark.postgres
+@pytest.mark.long
 def test_the_shops_contracts_hold_on_postgres(shop_on_postgres: Shop) -> None:
     built = held(shop_on_postgres)
     assert kinds_of(shop_on_postgres) >= {kind.value for kind in Kind}
