@@ -12,7 +12,7 @@ from lineage_post.artifacts import CatalogTable
 from lineage_post.errors import LineageError
 from lineage_post.publish.load import Literals
 from lineage_post.publish.prior import CURRENT, PURGED, REMOVED, Prior, PriorRefresh
-from lineage_post.publish.tables import TABLES, Row, Rows, columns_of
+from lineage_post.publish.tables import TABLES, Row, Rows
 
 _PRIOR_COLUMNS = (
     "node",
@@ -164,7 +164,7 @@ class Warehouse:
         there = {
             c.name.lower() for c in self.adapter.get_columns_in_relation(self.relations[table])
         }
-        return tuple(column for column in columns_of(row_class) if column in there)
+        return tuple(column for column in row_class._fields if column in there)
 
     def _matching(
         self,

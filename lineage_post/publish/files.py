@@ -10,7 +10,7 @@ from typing import Any
 
 from lineage_post.errors import ArtifactError
 from lineage_post.publish.load import TIME
-from lineage_post.publish.tables import Row, Rows, columns_of
+from lineage_post.publish.tables import Row, Rows
 
 #: Below ``target/``; the macros know it too.
 DIRECTORY = Path("lineage_post") / "rows"
@@ -26,7 +26,7 @@ def write_rows_to(rows: Rows, directory: Path) -> Path:
     """Writes a file for each table into a folder, and returns it."""
     directory.mkdir(parents=True, exist_ok=True)
     for table, row_class, table_rows in rows.tables():
-        columns = columns_of(row_class)
+        columns = row_class._fields
         text = "".join([_encode(dict(zip(columns, row))) + "\n" for row in table_rows])
         partial = directory / f"{table}.jsonl.partial"
         partial.write_text(text, "utf-8", newline="\n")
@@ -48,7 +48,7 @@ def read_rows(directory: Path) -> Rows:
 
 
 def _rows(path: Path, row_class: type[Row]) -> Iterator[Row]:
-    names = columns_of(row_class)
+    names = row_class._fields
     later = row_class._field_defaults
     # Not splitlines: JSON leaves separators such as U+2028 in a text as they are.
     for number, line in enumerate(path.read_text("utf-8").rstrip("\n").split("\n"), start=1):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lineage_post.publish.fitting import fitting
-from lineage_post.publish.tables import Row, Rows, Value, columns_of, type_of, values_of
+from lineage_post.publish.tables import Row, Rows, Value, type_of
 
 #: Warehouses whose string literals read a backslash as an escape. SQL's own rule, a doubled
 #: quote and nothing else, is right for the others.
@@ -116,7 +116,7 @@ def batches(
     most_rows = MOST_ROWS.get(literals.adapter_type, 100_000)
     as_json = literals.adapter_type == "duckdb"
     for table, row_class, table_rows in rows.tables():
-        names = (columns or {}).get(table) or columns_of(row_class)
+        names = (columns or {}).get(table) or row_class._fields
         values = (_values(row, names, literals.adapter_type) for row in table_rows)
         rendered = (_object(names, row) for row in values) if as_json else map(literals.row, values)
         for chunk in _chunks(rendered, most_bytes, most_rows):
@@ -128,8 +128,8 @@ def batches(
 
 def _values(row: Row, names: Sequence[str], adapter_type: str) -> list[Value]:
     """The values of these columns, none longer than the warehouse takes."""
-    every = columns_of(type(row))
-    values = values_of(row)
+    every = row._fields
+    values: tuple[Value, ...] = row
     if len(names) != len(every):
         known = dict(zip(every, values, strict=True))
         values = tuple(known[name] for name in names)

@@ -107,16 +107,6 @@ class Rows:
 TABLES: tuple[str, ...] = tuple(name for name, _, _ in Rows().tables())
 
 
-def columns_of(row_class: type[Row]) -> tuple[str, ...]:
-    """The columns of a table, in order."""
-    return row_class._fields
-
-
-def values_of(row: Row) -> tuple[Value, ...]:
-    """The values of a row, in the order of its table's columns."""
-    return row
-
-
 #: The columns that are not text.
 _TYPES = {
     "masking": "boolean",
