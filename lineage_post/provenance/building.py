@@ -104,9 +104,9 @@ def as_text(expression: exp.Expr) -> exp.Expr:
 
 
 def concat(parts: Sequence[exp.Expr]) -> exp.Expr:
-    """``a || b || c``, neighbouring literals merged."""
+    """``a || b || c``, neighbouring literals merged: each piece costs time for every row."""
     merged: list[exp.Expr] = []
-    for part in parts:
+    for part in [piece for given in parts for piece in _pieces(given)]:
         if merged and is_string(part) and is_string(merged[-1]):
             merged[-1] = text(merged[-1].name + part.name)
         else:
@@ -115,6 +115,10 @@ def concat(parts: Sequence[exp.Expr]) -> exp.Expr:
     for part in merged[1:]:
         result = exp.DPipe(this=result, expression=part, safe=False)
     return result
+
+
+def _pieces(part: exp.Expr) -> list[exp.Expr]:
+    return list(part.flatten(unnest=False)) if isinstance(part, exp.DPipe) else [part]
 
 
 def is_string(node: exp.Expr) -> bool:

@@ -57,6 +57,9 @@ def _stored(base: Base, name: str) -> str:
 def row_token(base: Base, identity: Identity, alias: Alias, dialect: str) -> exp.Expr:
     """SQL for the token of the row that ``alias`` stands for."""
     keys = [key_column(base, identity, name, alias) for name in identity.columns]
+    if identity.kind is KeyKind.ROW_ID:
+        # Never NULL where there is a row, and NULL says that there is none.
+        return token(base.label, [as_text(key) for key, _ in keys])
     if identity.kind is KeyKind.HASH:
         keys = [(row_hash(alias, dialect), None)]
     return token(base.label, [part(key, data_type, dialect) for key, data_type in keys])

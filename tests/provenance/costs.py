@@ -20,8 +20,8 @@ from tests.provenance.engines import Row, schema_of, tpc, tpc_queries
 
 #: So large that queries take tens of milliseconds, and so small that all of them take minutes.
 SCALE = 0.1
-#: The least of so many runs counts, of the original and of the question alike.
-REPEATS = 3
+#: The least of so many runs counts, of the original and of each statement of the question alike.
+REPEATS = 5
 
 
 @dataclass(frozen=True)
@@ -54,20 +54,16 @@ class _Timed:
 
     raw: duckdb.DuckDBPyConnection
     dialect: str = "duckdb"
-    told: float = 0.0
-    read: float = 0.0
-    statements: list[str] = field(default_factory=list)
+    told: list[float] = field(default_factory=list)
+    read: list[float] = field(default_factory=list)
 
     def rows(self, statement: exp.Expr) -> list[Row]:
         sql = render(statement, self.dialect)
         found: list[Row]
         found, seconds = _timed(lambda: list(self.raw.execute(sql).fetchall()))
         # Witness rows come by their token; all else is asked in order to know them.
-        if isinstance(statement, exp.Query) and statement.named_selects[0] == "_t":
-            self.read += seconds
-        else:
-            self.told += seconds
-        self.statements.append(sql)
+        is_read = isinstance(statement, exp.Query) and statement.named_selects[0] == "_t"
+        (self.read if is_read else self.told).append(seconds)
         return found
 
     def close(self) -> None:
@@ -76,20 +72,27 @@ class _Timed:
 
 def cost(connection: duckdb.DuckDBPyConnection, name: str, sql: str) -> Cost | None:
     """The cost of asking for the middle row of a query, None where it gives none."""
-    runs = [_timed(lambda: connection.execute(sql).fetchall()) for _ in range(REPEATS)]
-    rows = runs[0][0]
+    rows, _ = _timed(lambda: connection.execute(sql).fetchall())
     if not rows:
         return None
     plan = make_plan(sql, "duckdb", tables(schema_of(connection)), [], Settings())
     row = dict(zip(plan.outputs, rows[len(rows) // 2], strict=True))
-    asked = []
+    original: list[float] = []
+    asked: list[_Timed] = []
     for _ in range(REPEATS):
+        original.append(_timed(lambda: connection.execute(sql).fetchall())[1])
         timed = _Timed(connection)
         [answer] = Asker(plan, timed, Settings()).answer(Question(name, [row]))
         assert answer.label.value == "reproduced", (name, answer.label)
         asked.append(timed)
-    least = min(asked, key=lambda timed: timed.told + timed.read)
-    return Cost(name, min(seconds for _, seconds in runs), least.told, least.read)
+    told = _least([timed.told for timed in asked])
+    read = _least([timed.read for timed in asked])
+    return Cost(name, min(original), told, read)
+
+
+def _least(runs: Sequence[Sequence[float]]) -> float:
+    """The sum over statements, each at its least over all runs."""
+    return sum((min(same) for same in zip(*runs, strict=True)), 0.0)
 
 
 def costs(scale: float = SCALE) -> Iterator[Cost]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
@@ -21,6 +22,8 @@ PARTS = (
     exp.Select, exp.SetOperation, exp.CTE, exp.Subquery, exp.Table, exp.Join, exp.Where,
     exp.Group, exp.Having, exp.Window, exp.Column, exp.Case, exp.Limit, exp.Ordered,
 )  # fmt: skip
+#: Aggregates that join texts.
+JOINING = re.compile(r"\b(LISTAGG|STRING_AGG)\(")
 Schema = Mapping[str, Mapping[str, str | None]]
 
 
@@ -31,7 +34,7 @@ def faults(sql: str, dialect: str, known: NamedRelations) -> Iterator[str]:
     parts, and be the same tree when it is written and parsed once more. Nothing may be written that
     the dialect does not support, unless the query itself has it. ``known``: see ``relations``.
     """
-    there = sqlglot.transpile(sql, read="duckdb", write=dialect)[0]
+    there = _translated(sql, dialect)
     original = sqlglot.parse_one(there, dialect=dialect)
     for what, statement in _statements(prepare(there, dialect, known)):
         built = put_right(statement.copy(), dialect)
@@ -40,18 +43,34 @@ def faults(sql: str, dialect: str, known: NamedRelations) -> Iterator[str]:
         if _parts(back) != _parts(built):
             lost, more = _parts(built) - _parts(back), _parts(back) - _parts(built)
             yield f"{what}: lost {dict(lost)}, gained {dict(more)}: {written}"
-        if sqlglot.parse_one(back.sql(dialect, comments=False), dialect=dialect) != back:
+        # sqlglot takes an ORDER BY from deep inside of these when it writes what it has parsed.
+        once = sqlglot.parse_one(JOINING.sub("joined(", written), dialect=dialect)
+        if sqlglot.parse_one(once.sql(dialect, comments=False), dialect=dialect) != once:
             yield f"{what}: another tree when parsed twice: {written}"
         if _supported(original, dialect) and not _supported(built, dialect):
             yield f"{what}: unsupported: {written}"
 
 
+def _translated(sql: str, dialect: str) -> str:
+    query = sqlglot.parse_one(sql, dialect="duckdb")
+    for name in query.find_all(exp.Identifier):
+        name.set("this", _folded(name.name, dialect))
+    return query.sql(dialect)
+
+
+def _folded(name: str, dialect: str) -> str:
+    """A name, quoted or not, as the tables of ``dialect`` have it here."""
+    return name.upper() if dialect == "snowflake" else name
+
+
 def relations(schema: Schema, dialect: str) -> NamedRelations:
     """The tables of ``schema`` with the names and types the dialect has for them."""
-    fold = str.upper if dialect == "snowflake" else str
     return tables(
         {
-            table: {fold(name): _type(data_type, dialect) for name, data_type in columns.items()}
+            table: {
+                _folded(name, dialect): _type(data_type, dialect)
+                for name, data_type in columns.items()
+            }
             for table, columns in schema.items()
         },
         stored=False,
