@@ -7,6 +7,7 @@ file that is corrupt, of another version or not ours is as good as none.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import tempfile
@@ -19,6 +20,8 @@ from typing import Any, NamedTuple
 from lineage_post.vocabulary import Reason, State
 
 FORMAT = "lineage-post cache 1"
+
+HERE = Path(__file__).parent
 
 #: Different schemas under which one text was traced that are kept (say, two targets).
 MAX_VARIANTS = 4
@@ -113,7 +116,7 @@ class Cache:
         if self._path is None or not self._is_dirty:
             return False
         try:
-            _write_whole(self._path, _file_of(self._kept(), self._engine))
+            write_whole(self._path, _file_of(self._kept(), self._engine))
         except OSError:
             return False
         self._is_dirty = False
@@ -229,7 +232,16 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _write_whole(path: Path, parts: Iterable[bytes]) -> None:
+def installed(*packages: str) -> str:
+    """A hash of the state of the modules of these packages of ours. An installation that is worked
+    on must not be served what its code of an hour ago found."""
+    files = sorted(path for name in packages for path in (HERE / name).glob("*.py"))
+    states = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in files]
+    return hashlib.sha256(repr(states).encode()).hexdigest()[:16]
+
+
+def write_whole(path: Path, parts: Iterable[bytes]) -> None:
+    """Writes a file, its folder too: whole or, with an OSError, not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
     try:

@@ -2,6 +2,7 @@
 
 from lineage_post.artifacts.catalog import catalog_from_dict, read_catalog
 from lineage_post.artifacts.compiled import read_compiled, require_compiled_sql
+from lineage_post.artifacts.kept import read_kept
 from lineage_post.artifacts.manifest import (
     project_from_manifest,
     project_from_manifest_dict,
@@ -37,6 +38,7 @@ __all__ = [
     "project_from_manifest_dict",
     "read_catalog",
     "read_compiled",
+    "read_kept",
     "read_manifest",
     "read_run_results",
     "read_seed_headers",

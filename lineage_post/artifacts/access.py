@@ -64,14 +64,25 @@ def slashed(path: Any) -> str:
     return str(path or "").replace("\\", "/")
 
 
-def read_json(path: Path, *, what: str, hint: str) -> dict[str, Any]:
-    """The JSON object in a file. Raises ArtifactError that names the file and says ``hint``."""
+def read_bytes(path: Path, *, what: str, hint: str) -> bytes:
+    """What stands in a file. Raises ArtifactError that names the file and says ``hint``."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8-sig"))
+        return path.read_bytes()
     except FileNotFoundError:
         raise ArtifactError(f"{path}: there is no {what}", hint=hint) from None
     except OSError as error:
         raise ArtifactError(f"{path}: {error.strerror or error}", hint=hint) from error
+
+
+def read_json(path: Path, *, what: str, hint: str) -> dict[str, Any]:
+    """The JSON object in a file. Raises ArtifactError that names the file and says ``hint``."""
+    return json_object(read_bytes(path, what=what, hint=hint), path, what=what, hint=hint)
+
+
+def json_object(data: bytes, path: Path, *, what: str, hint: str) -> dict[str, Any]:
+    """The JSON object that ``data``, the bytes of a file, hold. Raises as ``read_json`` does."""
+    try:
+        document = json.loads(data.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise ArtifactError(f"{path}: not a readable {what}: {error}", hint=hint) from error
     if not isinstance(document, dict):

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lineage_post.artifacts.access import mapping, read_json, slashed, take, text
+from lineage_post.artifacts.access import json_object, mapping, read_bytes, slashed, take, text
 from lineage_post.artifacts.decoration import EXPOSURES_PATH
 from lineage_post.artifacts.hooks import called_macros, writing_macros
 from lineage_post.artifacts.model import InlinedCte, Node, Project
@@ -39,7 +39,12 @@ SECTIONS = (
 
 def read_manifest(path: Path) -> Project:
     """The project of a manifest file. Raises ArtifactError naming the file and what to do."""
-    document = read_json(path, what="manifest", hint=MANIFEST_HINT)
+    return project_of_manifest(path, read_bytes(path, what="manifest", hint=MANIFEST_HINT))
+
+
+def project_of_manifest(path: Path, data: bytes) -> Project:
+    """The project of a manifest file that was read as ``data``. Raises as ``read_manifest``."""
+    document = json_object(data, path, what="manifest", hint=MANIFEST_HINT)
     if not isinstance(document.get("nodes"), dict) or "metadata" not in document:
         raise ArtifactError(f"{path}: not a dbt manifest", hint=MANIFEST_HINT)
     try:

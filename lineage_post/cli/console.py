@@ -41,6 +41,8 @@ def visible(text: str) -> str:
 
     A column called ``"\\x1b[2J"`` must not clear the reader's screen.
     """
+    if text.isascii() and text.isprintable():
+        return text
     return "".join(_spelled(char) if _is_control(char) else char for char in text)
 
 

@@ -12,7 +12,7 @@ from lineage_post.artifacts import (
     CatalogTable,
     Project,
     read_catalog,
-    read_manifest,
+    read_kept,
     read_seed_headers,
     require_compiled_sql,
 )
@@ -93,12 +93,13 @@ def _sides(
     pull request does not change these tables.
     """
     manifest = folder / "manifest.json"
-    project = read_manifest(manifest)
+    kept = loaded.places.target_path / CACHE_FOLDER if loaded.options.cache else None
+    project = read_kept(manifest, kept)
     require_compiled_sql(project, where=str(manifest))
     given = Path(request.catalog).expanduser() if request.catalog else None
     then = _catalog(folder / "catalog.json")
     now = _catalog(given or loaded.places.target_path / "catalog.json")
-    cache = Cache.open(loaded.places.target_path / CACHE_FOLDER, ENGINE)
+    cache = Cache.open(kept, ENGINE) if kept else Cache()
 
     def traced(
         side: Project, catalog: dict[str, CatalogTable], headers: Mapping[str, Sequence[str]]

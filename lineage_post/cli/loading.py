@@ -16,6 +16,7 @@ from lineage_post.artifacts import (
     Project,
     read_catalog,
     read_compiled,
+    read_kept,
     read_manifest,
     read_seed_headers,
     require_compiled_sql,
@@ -126,11 +127,12 @@ def load(places: Places, request: Request) -> Loaded:
     """Reads the artifacts and traces the project. Raises LineageError for what cannot be read."""
     options = options_of(places, request)
     manifest = _path(request.manifest) or places.target_path / "manifest.json"
-    project = _project(manifest, places, request)
+    kept = places.target_path / CACHE_FOLDER if options.cache else None
+    project = _project(manifest, places, request, kept)
     if not options.dialect:
         dialect_of(project.adapter_type)
     catalog_file = _path(request.catalog) or places.target_path / "catalog.json"
-    cache = Cache.open(places.target_path / CACHE_FOLDER, ENGINE) if options.cache else Cache()
+    cache = Cache.open(kept, ENGINE) if kept else Cache()
     with console.busy(f"Tracing {project.name}"):
         trace = partial(
             trace_project,
@@ -179,8 +181,8 @@ def known_dialect(name: str) -> str:
     return lowered
 
 
-def _project(manifest: Path, places: Places, request: Request) -> Project:
-    project = read_manifest(manifest)
+def _project(manifest: Path, places: Places, request: Request, kept: Path | None = None) -> Project:
+    project = read_kept(manifest, kept)
     if request.compiled_from_disk:
         project = read_compiled(
             project, project_dir=places.project_dir, target_dir=places.target_path

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lineage_post.artifacts import (
     read_catalog,
-    read_manifest,
+    read_kept,
     read_seed_headers,
     require_compiled_sql,
 )
@@ -27,11 +27,12 @@ def load(target_dir: Path | str = "target", *, options: Options | None = None) -
     target = Path(target_dir)
     options = options or Options()
     manifest = target / "manifest.json"
-    project = read_manifest(manifest)
+    kept = target / CACHE_FOLDER if options.cache else None
+    project = read_kept(manifest, kept)
     require_compiled_sql(project, where=str(manifest))
     catalog_path = target / "catalog.json"
     catalog = read_catalog(catalog_path) if catalog_path.exists() else {}
-    cache = Cache.open(target / CACHE_FOLDER, ENGINE) if options.cache else None
+    cache = Cache.open(kept, ENGINE) if kept else None
     headers = read_seed_headers(project, project_dir=_project_dir(target))
     lineage = trace_project(
         project, catalog=catalog, options=options, seed_headers=headers, cache=cache

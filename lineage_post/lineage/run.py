@@ -6,13 +6,12 @@ import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import sqlglot
 
 import lineage_post
 from lineage_post.artifacts import CatalogTable, Project
-from lineage_post.cache import Cache, Record
+from lineage_post.cache import Cache, Record, installed
 from lineage_post.lineage.assemble import assembled
 from lineage_post.lineage.hooks import with_hooks, writers_to
 from lineage_post.lineage.order import Order
@@ -28,12 +27,8 @@ from lineage_post.vocabulary import Reason
 
 
 def _engine() -> str:
-    """The versions that a trace is of, and the state of the files that make it: an installation
-    that is worked on must not be served what its code of an hour ago found."""
-    folder = Path(lineage_post.__file__).parent
-    modules = sorted([*folder.glob("trace/*.py"), *folder.glob("lineage/*.py")])
-    states = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in modules]
-    files = hashlib.sha256(repr(states).encode()).hexdigest()[:16]
+    """The versions that a trace is of, and the state of the files that make it."""
+    files = installed("trace", "lineage")
     return f"{lineage_post.__version__}/sqlglot-{getattr(sqlglot, '__version__', '')}/{files}"
 
 
