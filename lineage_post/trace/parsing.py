@@ -46,6 +46,16 @@ def _tokens(sql: str, rules: Rules) -> Sequence[Any]:
         # as long as the word it stands for, so that places in the text stay
         sql = _REPLACE.sub(r"\1insert ", sql)
     tokens: Sequence[Any] = rules.dialect.tokenize(sql)
+    return _without_evolution(tokens) if rules.family == "spark" else tokens
+
+
+def _without_evolution(tokens: Sequence[Any]) -> Sequence[Any]:
+    """``merge with schema evolution into t`` without the three words, which sqlglot lacks."""
+    for i, token in enumerate(tokens):
+        if token.token_type is TokenType.MERGE:
+            words = [following.text.lower() for following in tokens[i + 1 : i + 4]]
+            if words == ["with", "schema", "evolution"]:
+                return [*tokens[: i + 1], *_without_evolution(tokens[i + 4 :])]
     return tokens
 
 

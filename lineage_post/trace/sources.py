@@ -20,6 +20,7 @@ from lineage_post.trace.table_functions import (
     lateral_relation,
     name_of,
     object_unpivot,
+    side_by_side,
 )
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import Reason
@@ -138,7 +139,9 @@ def _bring_offset(t: Tracer, node: Any, relation: Relation, f: Frame) -> None:
 
 def _table(t: Tracer, node: Any, f: Frame) -> tuple[Relation, str, tuple[str, ...]]:
     a = node.args
-    this = a["this"]
+    this = a.get("this")
+    if this is None:
+        return side_by_side(t, node, f), "", ()
     if this.__class__ is exp.Identifier:
         if a.get("db") is None:
             key = t.key(this)

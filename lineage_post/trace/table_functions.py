@@ -153,6 +153,21 @@ def function_relation(t: Tracer, function: Any, f: Frame, node: Any) -> Relation
     return _undeclared(t, function, f, names)
 
 
+def side_by_side(t: Tracer, node: Any, f: Frame) -> Relation:
+    """``rows from (f(1), g(2)) with ordinality``: the columns of all of them, row by row."""
+    found = [
+        function_relation(t, item.args.get("this") or item, f, item)
+        for item in node.args["rows_from"]
+    ]
+    names = [name for one in found for name in one.spellings]
+    provenances = [x for one in found for x in one.all()]
+    if node.args.get("ordinality"):
+        names.append("ordinality")
+        provenances.append(0)
+    open_ = next((one.open for one in found if one.open is not None), None)
+    return Relation(t.rules, names, provenances, [None] * len(names), open_=open_)
+
+
 def generated_relation(t: Tracer, node: Any, f: Frame, names: list[str]) -> Relation | None:
     """The columns of a row-making function of Spark, or None for another function."""
     if isinstance(node, _INLINE):
