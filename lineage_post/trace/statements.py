@@ -105,6 +105,8 @@ def _create(t: Tracer, node: Any, env: Env) -> Written:
     label = label_of(t, target) if isinstance(target, exp.Table) else None
     if not isinstance(source, (exp.Query, exp.Table, exp.Pivot)):
         return Written(_nothing(t), f"create_{kind}", label)
+    if node.args.get("no_schema_binding"):
+        t.untold.append("a view without schema binding is bound anew each time it is read")
     relation = query(t, source, env, None)
     names = [name_of(t, c.this if isinstance(c, exp.ColumnDef) else c) for c in columns or ()]
     if names and relation.spellings:
