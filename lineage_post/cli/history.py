@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
+from difflib import get_close_matches
 
 import click
 
@@ -53,9 +54,12 @@ def command(
         and (known_by is None or r.recorded_at <= known_by)
     ]
     node, column = _named(target, refreshes)
+    changes = tables.changes([node], refreshes)
+    if column is not None:
+        _require(node, column, {change.column for change in changes if change.column})
     found = [
         change
-        for change in tables.changes([node], refreshes)
+        for change in changes
         if (column is None or change.column in (None, column))
         and (start in (None, end) or (start is not None and change.refresh.refreshed_at >= start))
     ]
@@ -91,3 +95,12 @@ def _named(target: str, refreshes: list[Recorded]) -> tuple[str, str | None]:
     raise SelectionError(
         f"Nothing is recorded of {target!r}", hint="dbt build records it; history goes no further."
     )
+
+
+def _require(node: str, column: str, recorded: set[str]) -> None:
+    """Raises SelectionError with near names where nothing is recorded of ``column``."""
+    if column in recorded:
+        return
+    near = ", ".join(get_close_matches(column, sorted(recorded), n=3, cutoff=0.5))
+    hint = f"Did you mean {near}?" if near else "The model's name alone lists all its columns."
+    raise SelectionError(f"Nothing is recorded of a column {column!r} of {node}", hint=hint)
