@@ -29,7 +29,7 @@ SPOOL = "openlineage_spool.jsonl"
 @click.command("export")
 @click.argument("form", type=click.Choice([*exports.FORMS, PARQUET, OPENLINEAGE, EXPLORER]))
 @click.option("--select", "-s", "selected", multiple=True, help="Edges of these nodes or columns.")
-@click.option("--direct", is_flag=True, help="Only edges that carry values.")
+@click.option("--direct", is_flag=True, help="Only edges that carry values; + follows these alone.")
 @click.option(
     "--output-file", "-o", metavar="FILE", help="Instead of standard output; of explorer a folder."
 )
@@ -114,15 +114,21 @@ def _edges(lineage: Lineage, selected: tuple[str, ...], direct: bool) -> list[Ed
         edges = [e for e in edges if e.subtype.type.value == "DIRECT"]
     if not selected:
         return edges
-    picked = select(lineage, selected)
+    # What only decides rows would, without the edges by which it does, stand apart.
+    picked = select(lineage, selected, indirect=not direct)
     for warning in picked.warnings:
         console.warn(warning)
-    return [
-        e
-        for e in edges
-        if e.to_node in picked.whole
-        or ((e.to_node, e.to_column or "") in picked and (e.from_node, e.from_column) in picked)
-    ]
+    touched = picked.nodes
+
+    def is_between(edge: Edge) -> bool:
+        """Whether it goes from a picked column into another, or into the rows that one is in."""
+        if (edge.from_node, edge.from_column) not in picked:
+            return False
+        if edge.to_column is None:
+            return edge.to_node in touched
+        return (edge.to_node, edge.to_column) in picked
+
+    return [e for e in edges if e.to_node in picked.whole or is_between(e)]
 
 
 def _events(

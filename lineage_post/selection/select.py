@@ -43,14 +43,20 @@ class Selection:
 
 
 def select(
-    lineage: Lineage, selectors: str | Iterable[str], *, exclude: str | Iterable[str] = ()
+    lineage: Lineage,
+    selectors: str | Iterable[str],
+    *,
+    exclude: str | Iterable[str] = (),
+    indirect: bool = True,
 ) -> Selection:
     """What the selectors pick, without what ``exclude`` picks.
 
-    A space unites, a comma intersects. Raises SelectionError for a column that is not there, with
-    near names; a selector that matches nothing is a warning.
+    A space unites, a comma intersects. ``+`` beside a column follows values and, where
+    ``indirect``, what decides rows or their order; beside a node it follows what dbt follows.
+    Raises SelectionError for a column that is not there, with near names; a selector that matches
+    nothing is a warning.
     """
-    picker = _Picker(lineage)
+    picker = _Picker(lineage, indirect)
     picked = picker.union(_texts(selectors))
     for node, columns in picker.union(_texts(exclude)).items():
         if columns is None:
@@ -75,8 +81,9 @@ def _texts(selectors: str | Iterable[str]) -> tuple[str, ...]:
 class _Picker:
     """Picks nodes and columns of one lineage, and gathers warnings."""
 
-    def __init__(self, lineage: Lineage) -> None:
+    def __init__(self, lineage: Lineage, indirect: bool) -> None:
         self.lineage = lineage
+        self.indirect = indirect
         self.project = lineage.project
         self.warnings: list[str] = []
 
@@ -145,20 +152,20 @@ class _Picker:
         return SelectionError(f"{node} has no column {name!r}", hint=hint)
 
     def _walked_columns(self, starts: list[tuple[str, str]], selector: Selector) -> Picked:
-        graph = self.lineage.graph
+        graph, indirect = self.lineage.graph, self.indirect
         found: dict[str, set[str]] = {}
         up = None if selector.with_family else selector.up
         if selector.with_family:
             # dbt's @: all that is made of it, and all that each of these is made of.
-            steps = [s for start in starts for s in graph.downstream(*start, indirect=True)]
+            steps = [s for start in starts for s in graph.downstream(*start, indirect=indirect)]
             starts = [*starts, *((s.node, s.column) for s in steps if s.column is not None)]
         for node, name in dict.fromkeys(starts):
             found.setdefault(node, set()).add(name)
             steps = []
             if up != 0:
-                steps += graph.upstream(node, name, depth=up, indirect=True)
+                steps += graph.upstream(node, name, depth=up, indirect=indirect)
             if selector.down != 0:
-                steps += graph.downstream(node, name, depth=selector.down, indirect=True)
+                steps += graph.downstream(node, name, depth=selector.down, indirect=indirect)
             for step in steps:
                 if step.column is not None:
                     found.setdefault(step.node, set()).add(step.column)

@@ -100,6 +100,49 @@ def test_the_command_selects_edges(tmp_path: Path, capsys: pytest.CaptureFixture
     assert "no such folder" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        (["--direct"], {("b", "v", "c", "total"), ("raw.a", "v", "b", "v")}),
+        (
+            [],
+            {
+                ("b", "v", "c", "total"),
+                ("raw.a", "v", "b", "v"),
+                ("raw.a", "kind", "b", "kind"),
+                ("b", "kind", "c", ""),
+            },
+        ),
+    ],
+    ids=["values alone", "and what decides rows"],
+)
+def test_what_leads_to_a_column_hangs_together(
+    flags: list[str],
+    expected: set[tuple[str, ...]],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """No column that only decides rows is left without the edge by which it does."""
+    nodes = (
+        make_source("a", {"kind": "text", "v": "double", "unused": "int"}),
+        make_model("b", 'select kind, v from "dev"."raw"."a"', ["source.shop.raw.a"]),
+        make_model(
+            "c",
+            'select sum(v) as total, max(kind) as last from "dev"."main"."b" where kind = \'x\'',
+            ["model.shop.b"],
+        ),
+    )
+    (tmp_path / "target").mkdir()
+    manifest = tmp_path / "target" / "manifest.json"
+    manifest.write_text(json.dumps(make_manifest(*nodes)), encoding="utf-8")
+    asked = ["export", "csv", "-s", "+c.total", "--project-dir", str(tmp_path)]
+    assert run_cli([*asked, *flags]) == 0
+    found = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    ends = ("from_node", "from_column", "to_node", "to_column")
+    short = [tuple(re.sub(r"^\w+\.shop\.", "", row[end]) for end in ends) for row in found]
+    assert sorted(short) == sorted(expected)
+
+
 def test_a_viewer_exports_what_a_viewer_sees(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
