@@ -49,47 +49,66 @@
         {{ lineage_post.standing_refreshes(as_of, as_recorded) }}
     ),
 
-    whole_builds as (
+    ranked as (
         select
             *,
-            row_number() over (partition by node, producer order by age) as whole_age
+            case
+                when build_mode in ('first', 'full_refresh') and fingerprint is not null then 1
+                else 0
+            end as is_whole_build
         from standing
-        where build_mode in ('first', 'full_refresh') and fingerprint is not null
     ),
 
-    whole as (
+    -- By windows and not by joins: a reader that copies a subquery to each place copies it once.
+    compared as (
         select
-            whole_builds.node,
-            whole_builds.producer,
-            whole_builds.fingerprint,
-            whole_builds.operation,
-            last.refreshed_at,
-            whole_builds.build_mode,
-            last.fingerprint as columns_of
-        from whole_builds
-        inner join standing as last
-            on whole_builds.node = last.node and whole_builds.producer = last.producer
-        where
-            whole_builds.whole_age = 1
-            and last.age = 1
-            and last.build_mode = 'incremental'
-            and last.fingerprint <> whole_builds.fingerprint
+            *,
+            row_number() over (
+                partition by node, producer, is_whole_build order by age
+            ) as whole_age,
+            max(case when age = 1 then refreshed_at end) over (
+                partition by node, producer
+            ) as last_refreshed_at,
+            max(case when age = 1 then build_mode end) over (
+                partition by node, producer
+            ) as last_build_mode,
+            max(case when age = 1 then fingerprint end) over (
+                partition by node, producer
+            ) as last_fingerprint
+        from ranked
+    ),
+
+    told as (
+        select
+            *,
+            case
+                when
+                    is_whole_build = 1
+                    and whole_age = 1
+                    and age > 1
+                    and last_build_mode = 'incremental'
+                    and last_fingerprint <> fingerprint
+                    then 1
+                else 0
+            end as is_whole
+        from compared
+    ),
+
+    final as (
+        select
+            node,
+            producer,
+            fingerprint,
+            operation,
+            last_refreshed_at as refreshed_at,
+            build_mode,
+            last_fingerprint as columns_of,
+            age,
+            is_whole,
+            max(is_whole) over (partition by node, producer) as has_whole
+        from told
     )
 
-    select
-        standing.node,
-        standing.producer,
-        standing.fingerprint,
-        standing.operation,
-        standing.refreshed_at,
-        standing.build_mode,
-        standing.fingerprint as columns_of,
-        0 as is_whole,
-        case when whole.node is null then 0 else 1 end as has_whole
-    from standing
-    left join whole on standing.node = whole.node and standing.producer = whole.producer
-    where standing.age = 1
-    union all
     select
         node,
         producer,
@@ -98,9 +117,10 @@
         refreshed_at,
         build_mode,
         columns_of,
-        1 as is_whole,
-        1 as has_whole
-    from whole
+        is_whole,
+        has_whole
+    from final
+    where age = 1 or is_whole = 1
 {% endmacro %}
 
 {#- The last definition that was compiled and not run, of each node. -#}

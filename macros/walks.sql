@@ -101,6 +101,62 @@
     group by node, column_name
 {% endmacro %}
 
+{#-
+    Each step names the one before it and the edges once, since Spark copies what is named: it keeps
+    what was reached and adds what is one step further.
+-#}
+{% macro spark__walk(ends, node, column, depth, indirect, as_of, as_recorded) %}
+    with edges as (
+        {{ lineage_post.walked_edges(indirect, as_of, as_recorded) }}
+    ),
+
+    reached_1 as (
+        {{ lineage_post.first_step(ends, node, column) }}
+    ),
+    {%- for number in range(2, depth + 1) %}
+
+    reached_{{ number }} as (
+        select distinct
+            found.node,
+            found.column_name,
+            found.depth
+        from reached_{{ number - 1 }} as earlier
+        left join edges
+            on
+                earlier.depth = {{ number - 1 }}
+                and edges.{{ ends.node }} = earlier.node
+                and (
+                    edges.{{ ends.column }} = earlier.column_name
+                    or edges.{{ ends.column }} is null
+                    or earlier.column_name is null
+                )
+        lateral view inline(array(
+            named_struct(
+                'node', earlier.node, 'column_name', earlier.column_name, 'depth', earlier.depth
+            ),
+            named_struct(
+                'node', edges.{{ ends.next }},
+                'column_name', edges.{{ ends.next_column }},
+                'depth', {{ number }}
+            )
+        )) found as node, column_name, depth
+        where found.node is not null
+    ),
+    {%- endfor %}
+
+    nearest as (
+        select
+            node,
+            column_name,
+            min(depth) as depth
+        from reached_{{ depth }}
+        group by node, column_name
+    )
+
+    select node, column_name, depth
+    from nearest
+{% endmacro %}
+
 {% macro recursive_walk(ends, node, column, depth, indirect, as_of, as_recorded) %}
     with recursive edges as (
         {{ lineage_post.walked_edges(indirect, as_of, as_recorded) }}

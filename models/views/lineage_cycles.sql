@@ -1,5 +1,5 @@
-{#- Spark copies each step of a walk into the plan of the next: planning alone takes minutes. -#}
-{{ config(materialized='view', enabled=var('lineage_walking_views', target.type != 'spark')) }}
+{#- Not on Spark: it copies each step into the plan of the next, and has no memory for so many. -#}
+{{ config(materialized='view', enabled=target.type != 'spark') }}
 with final as (
     {{ lineage_post.cycles() }}
 )

@@ -8,6 +8,8 @@ import pytest
 import sqlglot
 
 from tests.dbt.dbt_project import DbtProject
+from tests.dbt.remembered import FCT, claim, load
+from tests.dbt.test_findings import TWO_FORMS
 
 pytestmark = pytest.mark.dbt
 
@@ -72,3 +74,38 @@ def test_the_queries_are_plain_enough_for_every_warehouse(
     text = file.read_text().replace("""unnest(from_json(inputs, '["json"]'))""", "inputs")
     [statement] = sqlglot.transpile(text, read="duckdb", write=dialect)
     assert sqlglot.parse_one(statement, dialect=dialect).find(sqlglot.exp.Select)
+
+
+def test_what_spark_has_in_place_of_joins_and_recursion_answers_the_same(duck: DbtProject) -> None:
+    """Its own text, moved to DuckDB: two producers, and both forms of an incremental model."""
+    duck.write("models/two_forms.sql", TWO_FORMS)
+    for _ in range(2):
+        assert duck.dbt("run", "--select", "two_forms").code == 0
+    load(duck, claim(FCT, ("model.shop.big_orders", "amount"), "revenue"))
+    ends = "{'node': 'from_node', 'column': 'from_column'"
+    ends += ", 'next': 'to_node', 'next_column': 'to_column'}"
+    source = "source.shop.app.customers"
+    asked = {
+        "edges": "current_edges(none, none)",
+        "downstream": f"walk({ends}, '{source}', 'email', 4, true, none, none)",
+    }
+    lines = [
+        f"-- @@ {maker} {name}\n{{{{ lineage_post.{maker}__{call} }}}}\n"
+        for name, call in asked.items()
+        for maker in ("default", "spark")
+    ]
+    duck.write("models/asked.sql", "".join(lines))
+    assert duck.dbt("compile", "--select", "asked").code == 0
+    duck.remove("models/asked.sql")
+    compiled = duck.manifest()["nodes"]["model.shop.asked"]["compiled_code"]
+    parts = re.split(r"-- @@ (\w+) (\w+)\n", compiled)[1:]
+    found = {}
+    for maker, name, sql in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        if maker == "spark":
+            [sql] = sqlglot.transpile(sql.replace('"', "`"), read="spark", write="duckdb")
+        found[maker, name] = sorted(duck.query(sql), key=repr)
+    for name in asked:
+        assert found["spark", name] == found["default", name] != []
+    kinds = {(row[-1], row[11]) for row in found["spark", "edges"]}
+    assert {("first", 1), ("incremental", 1), (None, 2)} <= kinds
+    assert {row[2] for row in found["spark", "downstream"]} >= {1, 2, 3}

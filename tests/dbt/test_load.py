@@ -62,6 +62,11 @@ def test_what_was_planned_gives_way_to_what_was_executed(duck: DbtProject) -> No
     write_rows(rows_of(lineage, planned_run(lineage.project, lineage.nodes)), duck.target)
     assert duck.dbt(*LOAD).code == 0
     assert duck.current_edges() == executed
+    # Where the definition that was planned is newer than the built one, the view says so.
+    newer = ("lineage_current", "node", "planned_definition_version is not null")
+    assert duck.table(*newer) == [("model.shop.report",)]
+    assert duck.dbt("run", "--select", "report").code == 0
+    assert duck.table(*newer) == []
 
 
 def test_the_results_of_a_run_load_as_its_hook_would_have_recorded_them(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -75,11 +76,20 @@ CALLS = {
     "up": ("upstream('model.shop.report', 'doubled', depth=1)", "node, column_name, depth"),
     "changes": ("column_changes()", "node, column_name, `change`, sources"),
 }
+#: One edge that the SQL has too, and one that it has not.
+IMPORTED = """\
+from_node,from_column,to_node,to_column
+model.shop.revenue,revenue,model.shop.report,doubled
+seed.shop.orders,id,model.shop.report,doubled
+"""
 Rows = list[list[str]]
 
 
+@dataclass(frozen=True)
 class Spark(Shop):
-    """A project on Spark."""
+    """A project on Spark; what `import` wrote for it is in the folder ``imported``."""
+
+    imported: str = ""
 
     def ask(self) -> dict[str, Rows]:
         """The rows of every view and macro, as text."""
@@ -119,7 +129,10 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Spark:
     spark = Spark(folder)
     spark.dbt("deps")
     spark.dbt("build", "--exclude-resource-type", "test")
-    return spark
+    (folder / "edges.csv").write_text(IMPORTED)
+    # A manifest has compiled SQL after a build, and none after a run-operation.
+    told = spark.command("import", "csv", "edges.csv", "--producer", "logs")
+    return Spark(folder, told["directory"])
 
 
 @pytest.fixture(scope="module")
@@ -174,13 +187,7 @@ def test_walks_go_step_by_step(built: dict[str, Rows]) -> None:
 def test_an_import_stands_beside_what_was_built_and_a_second_build_adds_no_edge(
     project: Spark, built: dict[str, Rows]
 ) -> None:
-    (project.folder / "edges.csv").write_text(
-        "from_node,from_column,to_node,to_column\n"
-        "model.shop.revenue,revenue,model.shop.report,doubled\n"
-        "seed.shop.orders,id,model.shop.report,doubled\n"
-    )
-    told = project.command("import", "csv", "edges.csv", "--producer", "logs")
-    arguments = json.dumps({"directory": told["directory"]})
+    arguments = json.dumps({"directory": project.imported})
     project.dbt("run-operation", "lineage_post.load", "--args", arguments)
     project.dbt("build", "--exclude-resource-type", "test")
     after = project.ask()

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import duckdb
@@ -227,6 +230,32 @@ def test_the_command_writes_rows_and_says_how_to_load_them(
     assert "dbt run-operation lineage_post.load" in out
     rows = project / "target" / "lineage_post" / "imports" / "mine"
     assert (rows / "claims.json").is_file()
+
+
+def test_events_are_read_from_an_address_on_this_machine(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flags = ["--project-dir", str(project)]
+    assert run_cli(["export", "openlineage", "-o", str(project / "events.jsonl"), *flags]) == 0
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=project)) as server:
+        Thread(target=server.serve_forever, args=(0.01,)).start()
+        url = f"http://127.0.0.1:{server.server_port}/events.jsonl"
+        answers = [
+            run_cli(["import", "openlineage", origin, "--output", "json", *flags])
+            for origin in (str(project / "events.jsonl"), url, f"{url}.none")
+        ]
+        server.shutdown()
+    assert answers == [0, 0, 2]
+    streams = capsys.readouterr()
+    assert streams.out.count('"edges": 2') == 2
+    assert f"{url}.none: File not found" in streams.err
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves a folder, and logs nothing."""
+
+    def log_message(self, *args: Any) -> None:
+        pass
 
 
 @pytest.mark.parametrize(
