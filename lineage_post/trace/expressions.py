@@ -14,7 +14,6 @@ from sqlglot import exp
 from lineage_post.trace.frame import Frame
 from lineage_post.trace.provenance import transformed
 from lineage_post.trace.resolve import resolve, unqualified
-from lineage_post.trace.scope import row_of
 from lineage_post.trace.tracer import Tracer
 
 Handler = Callable[[Tracer, Any, Frame], int]
@@ -113,33 +112,14 @@ def aliased(t: Tracer, node: Any, f: Frame) -> int:
     return evaluate(t, node.args["this"], f)
 
 
-@handles("Star")
-def all_columns(t: Tracer, node: Any, f: Frame) -> int:
-    """``hash(*)``: every column in scope. ``count(*)`` never comes here."""
-    x = 0
-    for operand in f.operands:
-        x |= row_of(t, operand.relation)
-    return x
-
-
 @handles("Column")
 def column(t: Tracer, node: Any, f: Frame) -> int:
     this = node.args["this"]
     if this.__class__ is exp.Star:
-        return star(t, node, f)
+        return (HANDLERS.get(exp.Star) or handler_of(exp.Star))(t, node, f)
     x = resolve(t, node, f)
     if t.step is not None:
         t.log.append((t.step, x))
-    return x
-
-
-def star(t: Tracer, node: Any, f: Frame) -> int:
-    """``f(t.*)``: every column of one relation."""
-    table = t.key(node.args["table"]) if node.args.get("table") is not None else None
-    x = 0
-    for operand in f.operands:
-        if table is None or operand.key == table:
-            x |= row_of(t, operand.relation)
     return x
 
 

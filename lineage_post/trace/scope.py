@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lineage_post.trace.dialects import Visible
 from lineage_post.trace.frame import Frame, Operand
+from lineage_post.trace.opens import Open
 from lineage_post.trace.provenance import transformed
 from lineage_post.trace.relation import Relation
 from lineage_post.trace.tracer import Tracer
@@ -38,11 +39,14 @@ def row_of(t: Tracer, relation: Relation) -> int:
     for y in relation.all():
         x |= y
     if relation.open is not None:
-        label = relation.open.label
-        x |= t.sources.unknown(
-            "*", Reason.STAR_UNEXPANDED, f"a whole row of {label}, whose columns are not known"
-        )
+        x |= row_of_open(t, relation.open)
     return transformed(x)
+
+
+def row_of_open(t: Tracer, open_: Open) -> int:
+    """What of a whole row is not known."""
+    detail = f"a whole row of {open_.label}, whose columns are not known"
+    return t.sources.unknown("*", Reason.STAR_UNEXPANDED, detail)
 
 
 def find_operand(key: str, f: Frame | None) -> Operand | None:

@@ -9,12 +9,14 @@ from sqlglot import exp
 from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.field_types import JsonType, StructType, type_of_node
 from lineage_post.trace.frame import Frame
+from lineage_post.trace.opens import Open, OpenChoice
 from lineage_post.trace.provenance import CONDITIONAL, SORT, aggregated, collapsed, transformed
 from lineage_post.trace.relation import AnyStep, Relation
 from lineage_post.trace.scope import find_column, find_operand
 from lineage_post.trace.shape_changes import changed, merged
 from lineage_post.trace.shapes import Array, Document, MaybeShape, Shape, Struct
 from lineage_post.trace.sources import cell_of
+from lineage_post.trace.star import is_star, items_of_argument
 from lineage_post.trace.tracer import Tracer
 
 
@@ -70,7 +72,16 @@ def of_struct(t: Tracer, node: Any, f: Frame) -> MaybeShape:
     provenances: list[int] = []
     steps: list[AnyStep] = []
     shapes: dict[int, Shape] = {}
-    for n, item in enumerate(node.expressions):
+    opens: list[Open] = []
+    for item in node.expressions:
+        if is_star(item):
+            found, unlisted = items_of_argument(t, item, f)
+            opens += unlisted
+            names += [one.spelling for one in found]
+            provenances += [one.provenance for one in found]
+            steps += [one.step for one in found]
+            continue
+        n = len(names)
         name, value = _field_of(t, item, n)
         x, step = cell_of(t, value, f)
         names.append(name)
@@ -80,7 +91,8 @@ def of_struct(t: Tracer, node: Any, f: Frame) -> MaybeShape:
             shape = t.expression_shape(value, f)
             if shape is not None:
                 shapes[n] = shape
-    return Struct(Relation(t.rules, names, provenances, steps, shapes=shapes))
+    open_ = None if not opens else opens[0] if len(opens) == 1 else OpenChoice(opens)
+    return Struct(Relation(t.rules, names, provenances, steps, open_=open_, shapes=shapes))
 
 
 def _field_of(t: Tracer, item: Any, n: int) -> tuple[str, Any]:

@@ -13,9 +13,10 @@ from sqlglot import exp
 from lineage_post.trace.expressions import evaluate, handles
 from lineage_post.trace.frame import Frame, Operand
 from lineage_post.trace.opens import Open, OpenUnknown, OpenWithout
+from lineage_post.trace.provenance import transformed
 from lineage_post.trace.relation import AnyStep, Relation, Step
 from lineage_post.trace.schema_index import ABSENT, Names
-from lineage_post.trace.scope import find_column, find_operand
+from lineage_post.trace.scope import find_column, find_operand, row_of, row_of_open
 from lineage_post.trace.shapes import Array, Struct
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import Reason
@@ -248,6 +249,34 @@ def _like(pattern: str, *, ignore_case: bool) -> Callable[[str], bool]:
     return lambda name: compiled.fullmatch(name) is not None
 
 
+@handles("Star")
+def row(t: Tracer, node: Any, f: Frame) -> int:
+    """``hash(*)``, ``struct(t.* except (a))``: all it stands for. ``count(*)`` never comes here.
+
+    ``node`` is the star or, where it has a qualifier, the column it stands in.
+    """
+    if node.__class__ is exp.Star and not _is_modified(node):
+        x = 0
+        for operand in f.operands:
+            x |= row_of(t, operand.relation)
+        return x
+    items, opens = items_of_argument(t, node, f)
+    x = 0
+    for item in items:
+        x |= item.provenance
+    for open_ in opens:
+        x |= row_of_open(t, open_)
+    return transformed(x)
+
+
+def items_of_argument(t: Tracer, node: Any, f: Frame) -> tuple[list[Item], list[Open]]:
+    """What ``*`` or ``t.*`` as an argument expands to."""
+    if node.__class__ is exp.Star:
+        return star_items(t, node, f)
+    qualifier = [node.args[p] for p in ("catalog", "db", "table") if node.args.get(p) is not None]
+    return star_items(t, node.args["this"], f, qualifier)
+
+
 @handles("Columns")
 def columns(t: Tracer, node: Any, f: Frame) -> int:
     """DuckDB ``columns('a|b')``, ``columns(* exclude (c))``, ``columns(x -> x like 'a%')``.
@@ -307,14 +336,17 @@ def name_test(item: Any) -> Callable[[str], bool] | None:
     pattern = item.args.get("this") if isinstance(item, exp.Not) else item
     if not isinstance(pattern, (exp.Like, exp.ILike, exp.Glob, exp.SimilarTo)):
         return None
-    star = pattern.args["this"]
-    is_star = isinstance(star, exp.Star) or (
-        isinstance(star, exp.Column) and isinstance(star.this, exp.Star)
-    )
-    test = _lambda_test(pattern) if is_star else None
+    test = _lambda_test(pattern) if is_star(pattern.args["this"]) else None
     if test is None or not (pattern is not item or pattern.args.get("negate")):
         return test
     return lambda name: not test(name)
+
+
+def is_star(node: Any) -> bool:
+    """Whether it is ``*`` or ``t.*``."""
+    return isinstance(node, exp.Star) or (
+        isinstance(node, exp.Column) and isinstance(node.this, exp.Star)
+    )
 
 
 def _lambda_test(body: Any) -> Callable[[str], bool] | None:
