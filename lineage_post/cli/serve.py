@@ -28,7 +28,13 @@ from lineage_post.publish.claims import DIRECTORY as CLAIMS
 @click.command("serve")
 @artifact_options
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", default=8585, show_default=True, type=click.IntRange(0, 65535))
+@click.option(
+    "--port",
+    default=8585,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    help="Port to listen on; 0 takes one that is free.",
+)
 @click.option("--open/--no-open", "in_browser", default=False, help="Open the explorer.")
 @policy_options
 @place_options
@@ -50,6 +56,7 @@ def command(
         import uvicorn
 
         from lineage_post.server.app import create_app
+        from lineage_post.server.listening import listening
         from lineage_post.server.settings import Settings, tokens_of
         from lineage_post.server.state import State
     except ImportError as error:
@@ -63,6 +70,7 @@ def command(
     if not settings.is_loopback and not settings.tokens:
         settings = replace(settings, tokens={secrets.token_urlsafe(24): None})
     with ExitStack() as stack:
+        sockets = [stack.enter_context(each) for each in listening(host, port)]
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lineage_post")))
         state = State(
             load=lambda: _loaded(places, request),
@@ -79,8 +87,8 @@ def command(
             create_app(state, settings), host, port, log_level="warning", server_header=False
         )
         server = uvicorn.Server(config)
-        _announce(settings.tokens, host, port, in_browser)
-        server.run()
+        _announce(settings.tokens, host, sockets[0].getsockname()[1], in_browser)
+        server.run(sockets=sockets)
 
 
 def _loaded(places: Places, request: Request) -> Lineage:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from lineage_post.cli import run as run_cli
 from lineage_post.cli.serve import _page as page_of
 from lineage_post.errors import ArtifactError
 from lineage_post.history.claims import InputVersion
@@ -19,6 +21,7 @@ from lineage_post.policy.file import policy_from_mapping
 from lineage_post.publish.explorer import why_not_built
 from lineage_post.server import state as states
 from lineage_post.server.app import create_app
+from lineage_post.server.listening import listening
 from lineage_post.server.settings import Settings, tokens_of
 from lineage_post.server.state import State
 from tests.unit.lineages import lineage_of
@@ -356,3 +359,31 @@ def test_pages_of_artifacts_that_have_changed_twice_are_removed(tmp_path: Path) 
     view = view_of(shop(), Policy().default)
     pages = [page_of(view, tmp_path, tmp_path) for _ in range(3)]
     assert [page is not None and page.is_dir() for page in pages] == [False, True, True]
+
+
+def test_a_used_port_is_named_with_what_to_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        assert run_cli(["serve", "--port", str(port), "--project-dir", str(tmp_path)]) == 2
+    told = capsys.readouterr().err
+    assert f"port {port} of 127.0.0.1" in told and "--port" in told
+
+
+def test_a_host_that_is_not_this_machine_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    # 192.0.2.0/24 is for documentation (RFC 5737), and no machine's.
+    assert run_cli(["serve", "--host", "192.0.2.1", "--port", "0"]) == 2
+    told = capsys.readouterr().err
+    assert "192.0.2.1" in told and "--host" in told
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_any_free_port_is_the_same_at_all_addresses(host: str) -> None:
+    found = listening(host, 0)
+    try:
+        ports = {one.getsockname()[1] for one in found}
+        assert len(ports) == 1 and ports != {0}
+    finally:
+        for one in found:
+            one.close()
