@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlglot import exp
 
 from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.frame import Env, Frame, Operand
+from lineage_post.trace.naming import expression_name
 from lineage_post.trace.provenance import FILTER, JOIN
 from lineage_post.trace.relation import Relation
 from lineage_post.trace.sources import add_source, cell_of
@@ -67,20 +69,50 @@ def _scope(f: Frame, a: Any) -> Frame:
 
 def _insert(t: Tracer, then: Any, scope: Frame, f: Frame, result: Assignments) -> None:
     columns, values = then.this, then.expression
-    if not isinstance(values, exp.Tuple):
+    if not values and _is_call_of_values(columns):
+        columns, values = None, columns.expressions[0]
+    if isinstance(columns, exp.Var):
+        _row_by_position(t, f, result)
+        return
+    if not isinstance(values, (exp.Tuple, exp.Anonymous)):
         _whole_row(t, f, result)
         return
     if isinstance(columns, exp.Tuple):
         names = [name_of(t, c) for c in columns.expressions]
     else:
-        names = list(f.operands[0].relation.spellings)
+        names = _target_names(t, f, [expression_name(t, value) for value in values.expressions])
     for name, value in zip(names, values.expressions):
         x, step = cell_of(t, value, scope)
         result.add(name, x, step)
 
 
+def _is_call_of_values(node: Any) -> bool:
+    """``insert values (a, b)`` without a list: some dialects of sqlglot read a function there."""
+    inner = node.expressions[0] if isinstance(node, exp.Tuple) and node.expressions else None
+    return isinstance(inner, exp.Anonymous) and str(inner.name).lower() == "values"
+
+
+def _target_names(t: Tracer, f: Frame, names: Sequence[str]) -> Sequence[str]:
+    """The columns that values without a list go into: by position, where the target is known."""
+    target = f.operands[0].relation
+    if target.open is None:
+        return target.spellings
+    t.untold.append(
+        f"the columns of {target.open.label}, which a whole row is inserted into, are not known"
+    )
+    return names
+
+
+def _row_by_position(t: Tracer, f: Frame, result: Assignments) -> None:
+    """BigQuery's ``insert row``: the columns of the source in order."""
+    relation = f.operands[1].relation
+    names = _target_names(t, f, relation.spellings)
+    for name, x, step in zip(names, relation.all(), relation.steps):
+        result.add(name, x, step)
+
+
 def _whole_row(t: Tracer, f: Frame, result: Assignments) -> None:
-    """``update set *``, ``insert *``, ``insert row``: every column of the source by name."""
+    """``update set *``, ``insert *``: every column of the source by name."""
     source: Operand = f.operands[1]
     relation = source.relation
     for name, x, step in zip(relation.spellings, relation.all(), relation.steps):

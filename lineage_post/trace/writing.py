@@ -10,6 +10,7 @@ from sqlglot import exp
 from lineage_post.trace.frame import Frame
 from lineage_post.trace.provenance import transformed
 from lineage_post.trace.relation import AnyStep, Relation
+from lineage_post.trace.scope import find_operand
 from lineage_post.trace.sources import cell_of, united
 from lineage_post.trace.tracer import Tracer
 
@@ -58,7 +59,31 @@ def assign(t: Tracer, node: Any, f: Frame, result: Assignments) -> None:
         _assign_row(t, names, value, f, result)
         return
     x, step = cell_of(t, value, f)
+    root = _struct_of(t, target, f)
+    if root is not None:  # one field of it; the step is not the whole value's
+        x, step, target = transformed(x), None, root
     result.add(name_of(t, target), x, step)
+
+
+def _struct_of(t: Tracer, target: Any, f: Frame) -> Any:
+    """``set s.k = x``: s, where nothing that is written or read is called s."""
+    if not isinstance(target, (exp.Column, exp.Dot)) or not t.rules.struct_dot:
+        return None
+    parts = target.parts
+    if len(parts) < 2 or not all(isinstance(part, exp.Identifier) for part in parts):
+        return None
+    names = [t.key(part) for part in parts]
+    for i in range(len(parts) - 1, 0, -1):
+        if _is_item(names[:i], f):
+            return parts[i] if i + 1 < len(parts) else None
+    return parts[0]
+
+
+def _is_item(names: list[str], f: Frame) -> bool:
+    """Whether an item of FROM is called that, by its alias or by its name in full."""
+    if len(names) == 1:
+        return find_operand(names[0], f) is not None
+    return any(list(o.parts[-len(names) :]) == names for o in f.operands)
 
 
 def _assign_row(t: Tracer, names: Any, value: Any, f: Frame, result: Assignments) -> None:
