@@ -120,3 +120,18 @@ class OpenDerived:
 
     def column(self, tracer: Tracer, key: str, spelling: str) -> int:
         return self.provenance
+
+
+class OpenElement:
+    """The fields of an unnested array whose type is not known, as BigQuery reads them by name."""
+
+    __slots__ = ("label", "provenance")
+
+    def __init__(self, label: str, provenance: int) -> None:
+        self.label = label
+        self.provenance = provenance
+
+    def column(self, tracer: Tracer, key: str, spelling: str) -> int:
+        detail = f"{spelling} is taken for a field of {self.label}, whose type is not known"
+        doubt = tracer.sources.doubt(Reason.SCHEMA_MISSING, detail)
+        return tracer.sources.assumed(self.provenance) | doubt

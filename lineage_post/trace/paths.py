@@ -16,6 +16,7 @@ from lineage_post.trace.scope import (
     binding_of,
     find_column,
     find_operand,
+    open_operands,
     unresolved,
 )
 from lineage_post.trace.shapes import Array, Document, Struct
@@ -103,7 +104,7 @@ def field_of_name(t: Tracer, first: Any, path: Sequence[Any], f: Frame) -> int:
     hit = find_column(t, key, f)
     if hit is not None:
         return read_fields(t, *hit, path)
-    opens = [o for o in f.operands if o.relation.open is not None]
+    opens = open_operands(f)
     if len(opens) == 1 and opens[0].relation.open is not None:
         t.step = None
         x = opens[0].relation.open.column(t, key, t.spell(first))

@@ -17,7 +17,7 @@ from lineage_post.trace.opens import OpenTable
 from lineage_post.trace.paths import beyond, field_of_name, numbered, read_fields, resolve_path
 from lineage_post.trace.relation import Relation, Step
 from lineage_post.trace.schema_index import ABSENT, AMBIGUOUS
-from lineage_post.trace.scope import PSEUDO_COLUMNS, find_operand, row_of, unresolved
+from lineage_post.trace.scope import PSEUDO_COLUMNS, find_operand, open_operands, row_of, unresolved
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import Reason
 
@@ -107,8 +107,7 @@ def _is_open(g: Frame) -> bool:
 def _either(t: Tracer, identifier: Any, key: str, g: Frame, outer: int) -> int:
     """A name that the unlisted columns of ``g`` may have, else those of a SELECT around it."""
     t.step = None
-    opens = [o for o in g.operands if o.relation.open is not None]
-    return _of_open(t, opens, g, key, t.spell(identifier)) | t.sources.assumed(outer)
+    return _of_open(t, open_operands(g), g, key, t.spell(identifier)) | t.sources.assumed(outer)
 
 
 def _position(key: str, operand: Operand) -> tuple[Relation, int]:
@@ -175,7 +174,7 @@ def _not_listed(t: Tracer, identifier: Any, key: str, f: Frame) -> int:
         return 0 if open_ is None else open_.column(t, key, spelling)
     g: Frame | None = f
     while g is not None:
-        opens = [o for o in g.operands if o.relation.open is not None]
+        opens = open_operands(g)
         if opens:
             return _of_open(t, opens, g, key, spelling)
         g = g.outer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lineage_post.trace.dialects import Visible
 from lineage_post.trace.frame import Frame, Operand
-from lineage_post.trace.opens import Open
+from lineage_post.trace.opens import Open, OpenElement
 from lineage_post.trace.provenance import transformed
 from lineage_post.trace.relation import Relation
 from lineage_post.trace.tracer import Tracer
@@ -47,6 +47,12 @@ def row_of_open(t: Tracer, open_: Open) -> int:
     """What of a whole row is not known."""
     detail = f"a whole row of {open_.label}, whose columns are not known"
     return t.sources.unknown("*", Reason.STAR_UNEXPANDED, detail)
+
+
+def open_operands(f: Frame) -> list[Operand]:
+    """The items of FROM whose columns are not all known; elements of an array come last."""
+    opens = [o for o in f.operands if o.relation.open is not None]
+    return [o for o in opens if not isinstance(o.relation.open, OpenElement)] or opens
 
 
 def find_operand(key: str, f: Frame | None) -> Operand | None:

@@ -11,7 +11,7 @@ from lineage_post.trace.commands import command_relation
 from lineage_post.trace.expressions import children, evaluate
 from lineage_post.trace.frame import Frame, Merged, Operand
 from lineage_post.trace.methods import as_columns
-from lineage_post.trace.opens import OpenUnknown
+from lineage_post.trace.opens import Open, OpenElement, OpenUnknown
 from lineage_post.trace.provenance import JOIN, transformed
 from lineage_post.trace.relation import AnyStep, Relation
 from lineage_post.trace.schema_index import split_name
@@ -73,7 +73,15 @@ def exploded(t: Tracer, node: Any, f: Frame, alias: Any) -> Relation:
         names.append(t.spell(offset) if isinstance(offset, exp.Identifier) else "offset")
         provenances.append(0)
     steps: list[AnyStep] = [None] * len(names)
-    return Relation(t.rules, names, provenances, steps, shapes=element_shapes)
+    open_ = _open_element(t, arrays[0], shapes[0], elements[0]) if len(arrays) == 1 else None
+    return Relation(t.rules, names, provenances, steps, open_=open_, shapes=element_shapes)
+
+
+def _open_element(t: Tracer, array: Any, shape: Shape | None, x: int) -> Open | None:
+    """BigQuery reads the fields of an element by name: any, where a column has no known type."""
+    if t.rules.name != "bigquery" or shape is not None or not isinstance(array, exp.Column):
+        return None
+    return OpenElement(array.sql(dialect=t.rules.dialect), x)
 
 
 def _fields_as_columns(t: Tracer, node: Any, alias: Any, element: Struct) -> Relation:
