@@ -139,6 +139,12 @@ def of_arg_max(t: Tracer, node: Any, f: Frame) -> MaybeShape:
     return changed(t, of_inner(t, node, f), lambda x: x | key)
 
 
+def of_extreme(t: Tracer, node: Any, f: Frame) -> MaybeShape:
+    """``max(struct(ts, a)).a``: one row as it was, and all of its fields decide which."""
+    key = collapsed(evaluate(t, node.args["this"], f), CONDITIONAL)
+    return changed(t, of_inner(t, node, f), lambda x: x | key)
+
+
 def of_order(t: Tracer, node: Any, f: Frame) -> MaybeShape:
     """``array_agg(row order by ts)``: the order is a SORT of each field."""
     shape = of_inner(t, node, f)
