@@ -2,7 +2,8 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { KINDS } from "./graph.js";
 import { visible } from "./text.js";
 
-const LIMIT = 40;
+/** So many are listed; drawn at once are those in sight, the rest when the typing rests. */
+const LIMIT = 40, IN_SIGHT = 14, REST = 200;
 
 export function Header({ graph, search, onPick, onHome, onStatement, page }) {
   return (
@@ -22,11 +23,16 @@ export function Header({ graph, search, onPick, onHome, onStatement, page }) {
 }
 
 function SearchBox({ graph, search, onPick }) {
-  const [text, setText] = useState(""), [at, setAt] = useState(0), [isOpen, setOpen] = useState(false);
+  const [text, setText] = useState(""), [at, setAt] = useState(0), [isOpen, setOpen] = useState(false), [isWhole, setWhole] = useState(true);
   const input = useRef(), list = useRef();
   const found = useMemo(() => search.find(text, LIMIT), [text, search]);
-  const isListed = isOpen && text.trim() !== "";
+  const isListed = isOpen && text.trim() !== "", listed = isWhole || at >= IN_SIGHT - 1 ? found.items : found.items.slice(0, IN_SIGHT);
 
+  useEffect(() => {
+    if (isWhole) return undefined;
+    const timer = setTimeout(() => setWhole(true), REST);
+    return () => clearTimeout(timer);
+  }, [text, isWhole]);
   useEffect(() => {
     const key = (e) => {
       const isTyping = /^(INPUT|TEXTAREA|SELECT)$/.test(e.target.tagName);
@@ -58,13 +64,13 @@ function SearchBox({ graph, search, onPick }) {
     <div class="search" role="search">
       <input ref={input} id="search" type="text" role="combobox" aria-label="Search models and columns" aria-expanded={isListed} aria-controls="found" aria-autocomplete="list"
         aria-activedescendant={isListed && found.items.length ? `found-${at}` : undefined} autocomplete="off" spellcheck={false} placeholder="Search models and columns" value={text}
-        onInput={(e) => { setText(e.currentTarget.value); setAt(0); setOpen(true); }} onFocus={() => setOpen(true)} onBlur={() => setTimeout(() => setOpen(false), 120)} onKeyDown={key} />
+        onInput={(e) => { setText(e.currentTarget.value); setAt(0); setOpen(true); setWhole(false); }} onFocus={() => setOpen(true)} onBlur={() => setTimeout(() => setOpen(false), 120)} onKeyDown={key} />
       <kbd aria-hidden="true">/</kbd>
       {isListed && (
         <div class="found">
           <p role="status">{found.total ? `${found.total.toLocaleString("en")} found${found.total > found.items.length ? `, the first ${found.items.length} shown` : ""}` : "Nothing has this name."}</p>
           <ul id="found" role="listbox" aria-label="Found" ref={list}>
-            {found.items.map((item, i) => (
+            {listed.map((item, i) => (
               <li key={item.column === undefined ? `n${item.node}` : item.column} id={`found-${i}`} role="option" aria-selected={i === at} onMouseDown={(e) => { e.preventDefault(); pick(item); }} onMouseMove={() => i !== at && setAt(i)}>
                 <Found graph={graph} item={item} />
               </li>

@@ -1,15 +1,82 @@
-// Search over distinct names: a project of 100,000 columns has a few thousand of them.
+/** Texts in one string, without regard to case, so that a search is one pass of the browser's own. */
+class Texts {
+  constructor(texts) {
+    const lower = texts.map((s) => s.toLowerCase());
+    this.starts = new Int32Array(lower.length + 1);
+    for (let i = 0; i < lower.length; i++) this.starts[i + 1] = this.starts[i] + lower[i].length + 1;
+    this.all = lower.join("\n");
+  }
+
+  get size() { return this.starts.length - 1; }
+  length(i) { return this.starts[i + 1] - this.starts[i] - 1; }
+  startsWith(i, text) { return this.all.startsWith(text, this.starts[i]); }
+  is(i, text) { return this.length(i) === text.length && this.startsWith(i, text); }
+
+  /** Visits the texts with a word, which holds no white space, in order; tells where in each it is first. */
+  each(word, visit) {
+    const { all, starts } = this;
+    let i = 0;
+    for (let at = all.indexOf(word); at >= 0; at = all.indexOf(word, starts[i])) {
+      i = this.around(at, i);
+      visit(i, at - starts[i]);
+      i++;
+    }
+  }
+
+  /** The text that a place is in, none before the i-th: near if many are found, far if few are. */
+  around(at, i) {
+    const { starts } = this;
+    let low = i, step = 1;
+    while (low + step < this.size && starts[low + step] <= at) { low += step; step *= 2; }
+    for (let high = Math.min(low + step, this.size); high - low > 1;) {
+      const middle = (low + high) >> 1;
+      if (starts[middle] <= at) low = middle;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** One for each text that has the word, else zero. */
+  having(word) {
+    const has = new Uint8Array(this.size);
+    this.each(word, (i) => { has[i] = 1; });
+    return has;
+  }
+}
+
+/** Counts what is found, and keeps as many of each rank as can be shown. */
+class Best {
+  constructor(ranks, limit) {
+    this.total = 0;
+    this.limit = limit;
+    this.kept = Array.from({ length: ranks }, () => []);
+  }
+
+  add(rank, number) {
+    this.total++;
+    if (this.kept[rank].length < this.limit) this.kept[rank].push(number);
+  }
+
+  addAll(rank, numbers, from, to) {
+    this.total += to - from;
+    for (let i = from; i < to && this.kept[rank].length < this.limit; i++) this.kept[rank].push(numbers[i]);
+  }
+
+  get first() { return this.kept.flat().slice(0, this.limit); }
+}
+
+/** A keystroke sorts nothing: texts are in their order before it, and ranks are few. */
 export class Search {
   constructor(graph) {
-    this.graph = graph;
-    this.labels = graph.labels.map((s) => s.toLowerCase());
-    this.ids = graph.ids.map((s) => s.toLowerCase());
-    this.names = graph.names.map((s) => s.toLowerCase());
-    this.every = this.names.map((_, i) => i);
-    this.found = null;
-    const first = (this.first = new Int32Array(this.names.length + 1));
+    this.owner = graph.owner;
+    this.labels = new Texts(graph.labels);
+    this.ids = new Texts(graph.ids);
+    // Over distinct names: most of the columns of a project share theirs.
+    this.names = new Texts(graph.names);
+    this.shortFirst = graph.labels.map((_, n) => n).sort((a, b) => this.labels.length(a) - this.labels.length(b) || a - b);
+    const first = (this.first = new Int32Array(this.names.size + 1));
     for (const name of graph.nameOf) first[name + 1]++;
-    for (let i = 0; i < this.names.length; i++) first[i + 1] += first[i];
+    for (let i = 0; i < this.names.size; i++) first[i + 1] += first[i];
     const next = first.slice();
     this.places = new Int32Array(graph.columnCount);
     for (let c = 0; c < graph.columnCount; c++) this.places[next[graph.nameOf[c]]++] = c;
@@ -19,51 +86,40 @@ export class Search {
   find(text, limit = 60) {
     const words = text.toLowerCase().trim().split(/[\s.]+/).filter(Boolean);
     if (!words.length) return { total: 0, items: [] };
-    const nodes = this.nodes(words), columns = this.columns(words, limit);
-    const few = nodes.items.slice(0, Math.max(limit / 2, limit - columns.items.length));
-    return { total: nodes.total + columns.total, items: [...few, ...columns.items].slice(0, limit) };
+    const inLabel = words.map((word) => this.labels.having(word));
+    const nodes = this.nodes(words, inLabel, limit), columns = this.columns(words, inLabel, limit), found = columns.first;
+    const few = nodes.first.slice(0, Math.max(limit / 2, limit - found.length));
+    return { total: nodes.total + columns.total, items: [...few.map((node) => ({ node })), ...found.map((column) => ({ column }))].slice(0, limit) };
   }
 
-  nodes(words) {
-    const ranked = [];
-    const whole = words.join(".");
-    this.labels.forEach((label, n) => {
-      if (!words.every((word) => label.includes(word) || this.ids[n].includes(word))) return;
-      const rank = label === whole ? 0 : label.startsWith(words[0]) ? 1 : words.every((w) => label.includes(w)) ? 2 : 3;
-      if (rank < 3 || words.length === 1) ranked.push([rank, label.length, n]);
-    });
-    ranked.sort((a, b) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2]);
-    return { total: ranked.length, items: ranked.map(([, , node]) => ({ node })) };
+  nodes(words, inLabel, limit) {
+    const inId = words.map((word) => this.ids.having(word)), whole = words.join("."), best = new Best(4, limit);
+    for (const n of this.shortFirst) {
+      let labelled = 0, found = 0;
+      for (let w = 0; w < words.length; w++) {
+        labelled += inLabel[w][n];
+        found += inLabel[w][n] | inId[w][n];
+      }
+      if (found < words.length) continue;
+      const rank = this.labels.startsWith(n, words[0]) ? (this.labels.is(n, whole) ? 0 : 1) : labelled === words.length ? 2 : 3;
+      if (rank < 3 || words.length === 1) best.add(rank, n);
+    }
+    return best;
   }
 
   /** The last word is of the column; those before of the column or its model. */
-  columns(words, limit) {
-    const last = words[words.length - 1], before = words.slice(0, -1), byRank = [[], [], []], kept = [];
-    // Who types on looks among what was found before.
-    const among = this.found && last.startsWith(this.found.last) ? this.found.names : this.every;
-    for (const i of among) {
-      const at = this.names[i].indexOf(last);
-      if (at < 0) continue;
-      kept.push(i);
-      byRank[at > 0 ? 2 : this.names[i].length > last.length ? 1 : 0].push(i);
-    }
-    this.found = { last, names: kept };
-    const items = [];
-    let total = 0;
-    // Each name and each model is looked at once, not once a column.
-    const inLabel = before.map((word) => Uint8Array.from(this.labels, (label) => (label.includes(word) ? 1 : 0)));
-    for (const list of byRank) for (const i of list) {
-      let open = null;
-      for (let w = 0; w < before.length; w++) if (!this.names[i].includes(before[w])) open = open ? open.map((has, n) => has & inLabel[w][n]) : inLabel[w];
-      if (!open) total += this.first[i + 1] - this.first[i];
-      for (let at = this.first[i]; at < this.first[i + 1]; at++) {
-        if (!open && items.length >= limit) break;
-        const c = this.places[at];
-        if (open && !open[this.graph.owner[c]]) continue;
-        if (open) total++;
-        if (items.length < limit) items.push({ column: c });
+  columns(words, inLabel, limit) {
+    const { first, places, owner, names } = this, best = new Best(3, limit);
+    const last = words[words.length - 1], inName = words.slice(0, -1).map((word) => names.having(word));
+    names.each(last, (i, at) => {
+      const rank = at > 0 ? 2 : names.length(i) > last.length ? 1 : 0;
+      if (inName.every((has) => has[i])) return best.addAll(rank, places, first[i], first[i + 1]);
+      for (let p = first[i]; p < first[i + 1]; p++) {
+        let w = 0;
+        while (w < inName.length && (inName[w][i] || inLabel[w][owner[places[p]]])) w++;
+        if (w === inName.length) best.add(rank, places[p]);
       }
-    }
-    return { total, items };
+    });
+    return best;
   }
 }
