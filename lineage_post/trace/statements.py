@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -45,6 +46,13 @@ _HARMLESS = (
     "Alter", "TruncateTable", "Analyze", "Describe", "Kill", "Pragma", "Cache", "Uncache",
     "Refresh", "Semicolon", "Show", "Attach", "Detach", "Declare", "Summarize", "Install",
 )  # fmt: skip
+#: What an ALTER does that gives a table the rows of another one, or other values.
+_MOVING = frozenset({"SwapTable", "AlterRename", "ReplacePartition"})
+_MOVES = re.compile(
+    r"\b(SWAP\s+WITH|APPEND\s+FROM|EXCHANGE\s+(SUB)?PARTITIONS?|SWITCH|MOVE\s+PARTITION|RENAME\s+TO|"
+    r"(ATTACH|REPLACE)\s+PARTITION\b.*\bFROM|UPDATE\s+\S+\s*=)",
+    re.IGNORECASE | re.DOTALL,
+)
 _HARMLESS_WORDS = frozenset(
     {
         "ALTER", "ANALYZE", "BEGIN", "CALL_NOTHING", "COMMENT", "COMMIT", "EXPLAIN", "GRANT",
@@ -65,6 +73,9 @@ def written(t: Tracer, node: Any, env: Env) -> Written:
                 env = with_ctes(t, node.args["with_"], env, None)
                 _refuse_through_cte(t, node, env)
             return handler(t, node, env)
+    (action, *_) = (isinstance(node, exp.Alter) and node.args.get("actions")) or (None,)
+    if isinstance(action, exp.Query):  # alter view v as select ...
+        return Written(query(t, action, env, None), "alter_view", label_of(t, node.this))
     if _is_harmless(node):
         return Written(_nothing(t), node.key)
     label = str(node.name or node.key).split(" ", 1)[0].upper()
@@ -82,7 +93,12 @@ def _refuse_through_cte(t: Tracer, node: Any, env: Env) -> None:
 
 def _is_harmless(node: Any) -> bool:
     if isinstance(node, exp.Command):
-        return str(node.this).upper() in _HARMLESS_WORDS
+        word = str(node.this).upper()
+        if word == "ALTER" and _MOVES.search(str(node.args.get("expression") or "")):
+            return False
+        return word in _HARMLESS_WORDS
+    if any(type(action).__name__ in _MOVING for action in node.args.get("actions") or ()):
+        return False
     return type(node).__name__ in _HARMLESS
 
 
