@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from lineage_post.trace.builtin_names import is_aggregate, is_builtin
+from lineage_post.trace.builtin_names import is_aggregate, is_builtin, reads_by_text
 from lineage_post.trace.commands import call
 from lineage_post.trace.conditions import condition, multi_if
 from lineage_post.trace.dialects import Arrow
@@ -16,6 +16,7 @@ from lineage_post.trace.paths import numbered_of_all, positional
 from lineage_post.trace.provenance import JOIN, aggregated, transformed
 from lineage_post.trace.resolve import unqualified
 from lineage_post.trace.result import Op
+from lineage_post.trace.schema_index import split_name
 from lineage_post.trace.scope import find_operand, row_of, unresolved
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import OpKind, Reason
@@ -81,7 +82,13 @@ def named(t: Tracer, node: Any, name: str, f: Frame) -> int:
     if plain == "identifier" and isinstance(node.expressions[0], exp.Literal):
         return unqualified(t, exp.to_identifier(node.expressions[0].name), f)
     x = children(t, node, f)
-    if plain in _SET_ELSEWHERE or not (x or node.expressions or is_builtin(plain)):
+    if plain.startswith("dictget") and t.rules.name == "clickhouse":
+        x |= _of_dictionary(t, node)
+    if (
+        plain in _SET_ELSEWHERE
+        or reads_by_text(plain)
+        or not (x or node.expressions or is_builtin(plain))
+    ):
         return x | _untold(t, node, name)
     if not x:
         return 0
@@ -97,10 +104,30 @@ def named(t: Tracer, node: Any, name: str, f: Frame) -> int:
     return x
 
 
+def _of_dictionary(t: Tracer, node: Any) -> int:
+    """``dictGet('db.d', 'name', k)``: the column ``name`` of the dictionary, found by k."""
+    if len(node.expressions) < 3 or not isinstance(node.expressions[0], exp.Literal):
+        return 0
+    dictionary, attributes = node.expressions[:2]
+    relation = t.table(split_name(dictionary.name))
+    x = 0
+    for literal in attributes.expressions if isinstance(attributes, exp.Tuple) else [attributes]:
+        i = relation.position(literal.name)
+        if i >= 0:
+            x |= relation.at(i)
+        elif relation.open is not None and isinstance(literal, exp.Literal):
+            x |= relation.open.column(t, literal.name, literal.name)
+    return x
+
+
 def _untold(t: Tracer, node: Any, name: str) -> int:
     """A call whose value comes from where no SQL tells: a variable, a function of no arguments."""
     call = str(node.sql(dialect=t.rules.dialect))[:80]
-    how = "was set by another statement" if name.lower() in _SET_ELSEWHERE else "is not declared"
+    how = "is not declared"
+    if name.lower() in _SET_ELSEWHERE:
+        how = "was set by another statement"
+    elif reads_by_text(name.lower()):
+        how = "is read from what a text names"
     return t.sources.unknown(call, Reason.EXTERNAL, f"what {call} gives {how}")
 
 

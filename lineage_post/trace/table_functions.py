@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from lineage_post.trace.builtin_names import is_builtin
+from lineage_post.trace.builtin_names import is_builtin, reads_by_text
 from lineage_post.trace.commands import command_relation
 from lineage_post.trace.expressions import children, evaluate
 from lineage_post.trace.frame import Frame, Merged, Operand
@@ -156,7 +156,7 @@ def function_relation(t: Tracer, function: Any, f: Frame, node: Any) -> Relation
     columns = defined or columns_of(name.lower(), t.rules.family, _name(t, alias))
     if columns is not None:
         return _built_in(t, function, f, node, names, columns)
-    if names and is_builtin(name.lower()):
+    if names and is_builtin(name.lower()) and not reads_by_text(name.lower()):
         return _built_in(t, function, f, node, names, Columns(tuple(names)))
     return _undeclared(t, function, f, names)
 
