@@ -3,7 +3,7 @@ import { KINDS } from "./graph.js";
 import { visible } from "./text.js";
 
 /** So many are listed; drawn at once are those in sight, the rest when the typing rests. */
-const LIMIT = 40, IN_SIGHT = 14, REST = 200;
+const LIMIT = 40, IN_SIGHT = 16, REST = 200;
 
 export function Header({ graph, search, onPick, onHome, onStatement, page }) {
   return (

@@ -15,25 +15,11 @@ class Texts {
   /** Visits the texts with a word, which holds no white space, in order; tells where in each it is first. */
   each(word, visit) {
     const { all, starts } = this;
-    let i = 0;
-    for (let at = all.indexOf(word); at >= 0; at = all.indexOf(word, starts[i])) {
-      i = this.around(at, i);
+    for (let i = 0, at = all.indexOf(word); at >= 0; at = all.indexOf(word, starts[i])) {
+      while (starts[i + 1] <= at) i++;
       visit(i, at - starts[i]);
       i++;
     }
-  }
-
-  /** The text that a place is in, none before the i-th: near if many are found, far if few are. */
-  around(at, i) {
-    const { starts } = this;
-    let low = i, step = 1;
-    while (low + step < this.size && starts[low + step] <= at) { low += step; step *= 2; }
-    for (let high = Math.min(low + step, this.size); high - low > 1;) {
-      const middle = (low + high) >> 1;
-      if (starts[middle] <= at) low = middle;
-      else high = middle;
-    }
-    return low;
   }
 
   /** One for each text that has the word, else zero. */
@@ -94,7 +80,8 @@ export class Search {
 
   nodes(words, inLabel, limit) {
     const inId = words.map((word) => this.ids.having(word)), whole = words.join("."), best = new Best(4, limit);
-    for (const n of this.shortFirst) {
+    for (let k = 0; k < this.shortFirst.length; k++) {
+      const n = this.shortFirst[k];
       let labelled = 0, found = 0;
       for (let w = 0; w < words.length; w++) {
         labelled += inLabel[w][n];
