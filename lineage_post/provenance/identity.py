@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from lineage_post.provenance.building import as_text, call, coalesce, column, concat, number, text
-from lineage_post.provenance.prepare import Base
+from lineage_post.provenance.prepared import Base
 from lineage_post.vocabulary import Word
 
 #: Pseudo columns that name a row for as long as nothing is written.

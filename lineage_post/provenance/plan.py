@@ -10,7 +10,8 @@ from sqlglot import exp
 from lineage_post.provenance.algebra import Counts
 from lineage_post.provenance.building import column, derived, output
 from lineage_post.provenance.expansion import lifted
-from lineage_post.provenance.prepare import Base, Prepared, prepare
+from lineage_post.provenance.prepare import prepare
+from lineage_post.provenance.prepared import Base, Prepared
 from lineage_post.provenance.relations import Relations
 from lineage_post.provenance.rewriter import Rewriter, Rewritten
 from lineage_post.provenance.settings import Settings

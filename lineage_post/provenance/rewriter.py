@@ -23,7 +23,7 @@ from lineage_post.provenance.algebra import Algebra, Polynomials
 from lineage_post.provenance.building import ANNOTATION, aliased, column, derived, names_of, output
 from lineage_post.provenance.gates import Gate, GateKind, Keys, Term
 from lineage_post.provenance.identity import Identity, identity_of, part, token
-from lineage_post.provenance.prepare import Prepared
+from lineage_post.provenance.prepared import Prepared
 from lineage_post.provenance.refusal import refuse
 from lineage_post.provenance.scopes import is_correlated
 

@@ -17,7 +17,8 @@ from lineage_post.provenance.identity import FLOAT_TYPES
 from lineage_post.provenance.leaves import made
 from lineage_post.provenance.plan import matched
 from lineage_post.provenance.predicate import checked
-from lineage_post.provenance.prepare import Prepared, prepare
+from lineage_post.provenance.prepare import prepare
+from lineage_post.provenance.prepared import Prepared
 from lineage_post.provenance.project_relations import ProjectRelations
 from lineage_post.provenance.refusal import Refusal
 from lineage_post.provenance.rewriter import Rewriter, Rewritten

@@ -6,8 +6,27 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from lineage_post.provenance.prepare import CLOCK_NAMES, CLOCKS, VOLATILE, Prepared
+from lineage_post.provenance.prepared import Prepared
 from lineage_post.provenance.scopes import Frame, frame_of
+
+VOLATILE = frozenset(
+    [
+        "random",
+        "rand",
+        "uuid",
+        "gen_random_uuid",
+        "uuid_generate_v4",
+        "newid",
+        "nextval",
+        "setseed",
+        "uuidv4",
+        "uuidv7",
+    ]
+)
+CLOCKS = (exp.CurrentTimestamp, exp.CurrentDate, exp.CurrentTime, exp.CurrentDatetime)
+CLOCK_NAMES = frozenset(
+    ["now", "getdate", "sysdate", "clock_timestamp", "today", "current_localtimestamp"]
+)
 
 
 def volatile_outputs(prepared: Prepared) -> frozenset[int]:

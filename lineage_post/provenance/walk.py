@@ -22,7 +22,7 @@ from lineage_post.provenance.leaves import made
 from lineage_post.provenance.matching import Values
 from lineage_post.provenance.plan import Plan, make_plan
 from lineage_post.provenance.predicate import checked
-from lineage_post.provenance.prepare import Prepared
+from lineage_post.provenance.prepared import Prepared
 from lineage_post.provenance.project_relations import ProjectRelations
 from lineage_post.provenance.refusal import Refusal
 from lineage_post.provenance.settings import Settings

@@ -18,7 +18,7 @@ from lineage_post.provenance.identity import (
     row_token,
 )
 from lineage_post.provenance.polynomial import Reader, Token, written_token
-from lineage_post.provenance.prepare import Base
+from lineage_post.provenance.prepared import Base
 
 #: So many rows are asked for in one statement.
 BATCH = 5_000

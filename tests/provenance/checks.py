@@ -19,7 +19,8 @@ import duckdb
 from lineage_post.provenance.connection import DuckDb
 from lineage_post.provenance.expansion import Expander, Expansion, TermSum
 from lineage_post.provenance.polynomial import Polynomial, Token, parse
-from lineage_post.provenance.prepare import Prepared, prepare
+from lineage_post.provenance.prepare import prepare
+from lineage_post.provenance.prepared import Prepared
 from lineage_post.provenance.relations import tables
 from lineage_post.provenance.rewriter import Rewriter, Rewritten
 from lineage_post.provenance.semiring import BOOLEAN, evaluate

@@ -12,7 +12,8 @@ from sqlglot.errors import UnsupportedError
 
 from lineage_post.provenance.algebra import Counts
 from lineage_post.provenance.dialects import put_right
-from lineage_post.provenance.prepare import Prepared, prepare
+from lineage_post.provenance.prepare import prepare
+from lineage_post.provenance.prepared import Prepared
 from lineage_post.provenance.relations import NamedRelations, tables
 from lineage_post.provenance.rewriter import Rewriter
 
