@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -24,7 +25,7 @@ class Cte:
     """One CTE with the environment it sees: its predecessors, so that a CTE named like a table
     still reads the table."""
 
-    __slots__ = ("env", "is_recursive", "is_scalar", "key", "node", "outer", "relation", "search")
+    __slots__ = ("added", "env", "is_recursive", "is_scalar", "key", "node", "outer", "relation")
 
     def __init__(
         self, node: Any, env: Env, key: str, outer: Frame | None, *, is_recursive: bool
@@ -39,8 +40,8 @@ class Cte:
         self.key = key
         self.is_recursive = is_recursive
         self.relation: Relation | None = None
-        #: SEARCH or CYCLE behind the last CTE of a WITH.
-        self.search: Any = None
+        #: SEARCH and CYCLE behind the last CTE of a WITH: each adds columns.
+        self.added: Sequence[Any] = ()
 
 
 def with_ctes(t: Tracer, with_: Any, env: Env, outer: Frame | None) -> Env:
@@ -53,8 +54,9 @@ def with_ctes(t: Tracer, with_: Any, env: Env, outer: Frame | None) -> Env:
         env = {**env, key: Cte(node, env, key, outer, is_recursive=is_recursive)}
         if isinstance(node.args["this"], _WRITES):
             t.untold.append(f"the {node.args['this'].key} inside of WITH {key} is not traced")
-    if with_.args.get("search") is not None:
-        env[key].search = with_.args["search"]
+    last = env.get(key)
+    if last is not None:
+        last.added = [with_.args[k] for k in ("search", "cycle") if with_.args.get(k)]
     return env
 
 
@@ -63,8 +65,8 @@ def relation_of(t: Tracer, cte: Cte) -> Relation:
     if cte.relation is None:
         stop = _stop(t, cte)
         cte.relation = _below(t, cte) if stop is None else t.table_of(stop)
-        if cte.search is not None:
-            cte.relation = _searched(t, cte.relation, cte.search)
+        for clause in cte.added:
+            cte.relation = _searched(t, cte.relation, clause)
     return cte.relation
 
 
