@@ -114,7 +114,8 @@ def _names(t: Tracer, a: Any, aggregates: Sequence[_Aggregate]) -> list[str] | N
     columns = a.get("columns")
     if from_data or any(field.args.get("query") is not None for field in a["fields"]):
         return None
-    if columns:
+    # sqlglot has no name for a value (a, b)
+    if columns and not any(isinstance(value, exp.Tuple) for value in values):
         return [t.spell(c) if t.rules.name != "snowflake" else c.name for c in columns]
     return _combined(t, [field.args.get("expressions") or () for field in a["fields"]], aggregates)
 
@@ -146,5 +147,6 @@ def _value_name(t: Tracer, value: Any) -> str:
     if isinstance(alias, exp.Identifier):
         return t.spell(alias)
     if isinstance(value, exp.Tuple):
-        return "_".join(_value_name(t, v) for v in value.expressions)
+        values = [_value_name(t, v) for v in value.expressions]
+        return f"{{{', '.join(values)}}}" if t.rules.family == "spark" else "_".join(values)
     return str(value.name)
