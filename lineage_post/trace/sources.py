@@ -25,10 +25,13 @@ from lineage_post.trace.table_functions import (
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import Reason
 
+#: ClickHouse's ``t final``, Databricks' ``stream t``: the table inside.
+_WRAPPERS = frozenset(c for n in ("Final", "Stream") if (c := getattr(exp, n, None)) is not None)
+
 
 def add_source(t: Tracer, node: Any, f: Frame) -> None:
     """Appends what one FROM item brings into scope."""
-    if node.__class__ is exp.Final:  # ClickHouse
+    if node.__class__ in _WRAPPERS:
         node = node.args["this"]
     a = node.args
     is_table = node.__class__ is exp.Table
@@ -149,11 +152,11 @@ def _table(t: Tracer, node: Any, f: Frame) -> tuple[Relation, str, tuple[str, ..
             if cte is not None:
                 return relation_of(t, cte), key, (key,)
             return t.table(_parts(t, this)), key, (key,)
-        if t.rules.name == "bigquery" and a.get("catalog") is None:
-            array = _outer_array(t, node, f)
+        identifiers = [a[p] for p in ("catalog", "db") if a.get(p) is not None]
+        if t.rules.name in ("bigquery", "redshift"):
+            array = _array_in_scope(t, node, [*identifiers, this], f)
             if array is not None:
                 return array, t.key(this), ()
-        identifiers = [a[p] for p in ("catalog", "db") if a.get(p) is not None]
         names = tuple([*map(t.spell, identifiers), t.spell(this)])
         return t.table(names), t.key(this), tuple([*map(t.key, identifiers), t.key(this)])
     if isinstance(this, exp.Dot):
@@ -164,14 +167,19 @@ def _table(t: Tracer, node: Any, f: Frame) -> tuple[Relation, str, tuple[str, ..
     return _dynamic(t, node, this, f)
 
 
-def _outer_array(t: Tracer, node: Any, f: Frame) -> Relation | None:
-    """BigQuery's ``(select sum(i.x) from t.items as i)`` reads an array of the outer ``t``."""
-    table, this = node.args["db"], node.args["this"]
-    operand = find_operand(t.key(table), f.outer)
-    if operand is None or operand.relation.position(t.key(this)) < 0:
+def _array_in_scope(t: Tracer, node: Any, parts: list[Any], f: Frame) -> Relation | None:
+    """``from t left join t.items as i``, ``(select sum(i.x) from t.items as i)``: an array of t."""
+    operand = find_operand(t.key(parts[0]), f)
+    if operand is None:
         return None
-    array = exp.Column(this=this.copy(), table=table.copy())
-    return exploded(t, exp.Unnest(expressions=[array]), f, node.args.get("alias"))
+    relation = operand.relation
+    is_row = relation.position(t.key(parts[0])) >= 0 and not operand.parts  # an element
+    is_alias = is_row or (relation.open is not None and not operand.parts)
+    if not is_alias and relation.position(t.key(parts[1])) < 0:
+        return None
+    names = dict(zip(("this", "table", "db", "catalog"), (part.copy() for part in parts[::-1])))
+    unnest = exp.Unnest(expressions=[exp.Column(**names)])
+    return exploded(t, unnest, f, node.args.get("alias"))
 
 
 def _parts(t: Tracer, identifier: Any) -> tuple[str, ...]:
