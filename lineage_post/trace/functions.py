@@ -24,6 +24,16 @@ from lineage_post.vocabulary import OpKind, Reason
 _ARROW = Op("->", OpKind.OPERATOR)
 #: Functions that read a variable, which another statement may have filled from a table.
 _SET_ELSEWHERE = frozenset({"getvariable"})
+#: Functions of Postgres that give a row for each element, in a select list as well.
+_SET_RETURNING = frozenset(
+    {
+        "jsonb_array_elements", "json_array_elements", "jsonb_array_elements_text",
+        "json_array_elements_text", "jsonb_object_keys", "json_object_keys", "jsonb_each",
+        "json_each", "jsonb_each_text", "json_each_text", "jsonb_path_query", "string_to_table",
+        "regexp_split_to_table", "regexp_matches", "generate_subscripts", "jsonb_to_recordset",
+        "json_to_recordset", "jsonb_populate_recordset", "json_populate_recordset",
+    }
+)  # fmt: skip
 #: Functions that hash or redact, whatever the dialect.
 MASKING = frozenset(
     {
@@ -77,6 +87,8 @@ def named(t: Tracer, node: Any, name: str, f: Frame) -> int:
         return 0  # names of columns, of whatever relation
     if plain == "values" and len(node.expressions) == 1:
         return _inserted(t, node.expressions[0], f)
+    if plain in _SET_RETURNING and t.rules.family == "postgres":
+        return row_maker(t, node, f)
     if plain == "multiif":
         return multi_if(t, node, f)
     if plain == "identifier" and isinstance(node.expressions[0], exp.Literal):
