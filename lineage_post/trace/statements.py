@@ -117,9 +117,12 @@ def _create(t: Tracer, node: Any, env: Env) -> Written:
     target, columns = node.args["this"], None
     if isinstance(target, exp.Schema):
         target, columns = target.this, target.expressions
-    source = node.args.get("expression")
+    clone = node.args.get("clone")
+    source = node.args.get("expression") if clone is None else clone.this
     label = label_of(t, target) if isinstance(target, exp.Table) else None
-    if not isinstance(source, (exp.Query, exp.Table, exp.Pivot)):
+    if clone is not None and kind != "table":
+        raise Unsupported(f"the clone of a {kind} is not modelled")
+    if not isinstance(source, (exp.Query, exp.Table, exp.Pivot)) or _is_structure(t, source):
         return Written(_nothing(t), f"create_{kind}", label)
     if node.args.get("no_schema_binding"):
         t.untold.append("a view without schema binding is bound anew each time it is read")
@@ -129,6 +132,12 @@ def _create(t: Tracer, node: Any, env: Env) -> Written:
         relation = relation.renamed(names[: len(relation.spellings)])
     operation = "create_table_as" if kind == "table" else f"create_{kind}"
     return Written(relation, operation, label)
+
+
+def _is_structure(t: Tracer, source: Any) -> bool:
+    """ClickHouse's ``create table a as b`` takes the columns of b, and none of its rows."""
+    is_name = isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier)
+    return is_name and t.rules.name == "clickhouse"
 
 
 def _insert(t: Tracer, node: Any, env: Env) -> Written:
