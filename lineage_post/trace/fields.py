@@ -6,12 +6,12 @@ from typing import Any
 
 from sqlglot import exp
 
-from lineage_post.trace.expressions import children, evaluate, handles
+from lineage_post.trace.expressions import children, computed, evaluate, handles
 from lineage_post.trace.frame import Frame
 from lineage_post.trace.methods import method_call
 from lineage_post.trace.paths import resolve_path
 from lineage_post.trace.provenance import transformed
-from lineage_post.trace.shapes import Array, Document, Shape, Struct
+from lineage_post.trace.shapes import Array, Document, MaybeShape, Shape, Struct
 from lineage_post.trace.tracer import Tracer
 
 
@@ -80,6 +80,38 @@ def field_of_shape(
     x = whole if isinstance(shape, Document) else t.sources.assumed(whole)
     if x:
         t.log.append((node, x))
+    return x
+
+
+@handles("JSONExtract")
+def json_path(t: Tracer, node: Any, f: Frame) -> int:
+    """Snowflake's ``o:k``: of an object made by name it is what was put under k."""
+    base, path = node.args["this"], node.args.get("expression")
+    if t.rules.name != "snowflake" or not isinstance(path, exp.JSONPath):
+        return computed(t, node, f)
+    start = len(t.log)
+    t.step = None
+    x = transformed(evaluate(t, base, f))
+    if base.__class__ is not exp.Column or t.step is not None:
+        x = _below_object(t, t.expression_shape(base, f), path.expressions[1:], x, start)
+    if x:
+        t.log.append((node, x))
+    return x
+
+
+def _below_object(t: Tracer, shape: MaybeShape, path: Any, x: int, start: int) -> int:
+    for part in path:
+        if not isinstance(shape, Struct):
+            break
+        name = part.this if isinstance(part, exp.JSONPathKey) else None
+        i = shape.fields.position(name) if isinstance(name, str) else -1
+        if i < 0:
+            return t.sources.assumed(x)
+        del t.log[start:]
+        x = transformed(shape.fields.at(i))
+        if shape.fields.steps[i] is not None:
+            t.log.append((shape.fields.steps[i], x))
+        shape = t.shape(shape.fields, i)
     return x
 
 
