@@ -31,6 +31,24 @@ def source_shape(t: Tracer, x: int) -> MaybeShape:
     return merged(t, shapes) if shapes else None
 
 
+def typed_shape(t: Tracer, kind: FieldType, x: int) -> MaybeShape:
+    """The shape of a computed value that was given a type: each field is of all of it."""
+    if isinstance(kind, JsonType):
+        return Document()
+    if isinstance(kind, ArrayType):
+        return Array(typed_shape(t, kind.element, x))
+    if not isinstance(kind, StructType):
+        return None
+    names = [name or f"_{n + 1}" for n, (name, _) in enumerate(kind.fields)]
+    shapes = {
+        n: shape
+        for n, (_, inner) in enumerate(kind.fields)
+        if (shape := typed_shape(t, inner, x)) is not None
+    }
+    count = len(names)
+    return Struct(Relation(t.rules, names, [x] * count, [None] * count, shapes=shapes))
+
+
 def _declared_type(t: Tracer, ref: ColumnRef) -> FieldType:
     entry = t.schema.by_key(ref.relation)
     if entry is None or ref.column not in entry.columns:

@@ -6,8 +6,15 @@ from typing import Any
 
 from sqlglot import exp
 
+from lineage_post.trace.declared_shapes import typed_shape
 from lineage_post.trace.expressions import evaluate
-from lineage_post.trace.field_types import JsonType, StructType, type_of_node
+from lineage_post.trace.field_types import (
+    FieldType,
+    JsonType,
+    StructType,
+    field_type,
+    type_of_node,
+)
 from lineage_post.trace.frame import Frame
 from lineage_post.trace.opens import Open, OpenChoice
 from lineage_post.trace.provenance import CONDITIONAL, SORT, aggregated, collapsed, transformed
@@ -223,7 +230,24 @@ def of_cast(t: Tracer, node: Any, f: Frame) -> MaybeShape:
         names = [name for name, _ in kind.fields]
         if len(names) == len(inner.fields.spellings):
             return changed(t, Struct(inner.fields.renamed(names)), transformed)
+    if inner is None or isinstance(inner, Document):
+        return _typed(t, kind, node.args["this"], f)
     return None
+
+
+def of_parsed(t: Tracer, node: Any, f: Frame) -> MaybeShape:
+    """Spark's ``from_json(a, 'b int, c struct<d: int>')``."""
+    schema = node.args.get("expression")
+    if not isinstance(schema, exp.Literal):
+        return None
+    kind = field_type(schema.name, t.rules.name) or field_type(
+        f"struct<{schema.name}>", t.rules.name
+    )
+    return _typed(t, kind, node.args["this"], f)
+
+
+def _typed(t: Tracer, kind: FieldType, node: Any, f: Frame) -> MaybeShape:
+    return None if kind is None else typed_shape(t, kind, transformed(evaluate(t, node, f)))
 
 
 def of_dot(t: Tracer, node: Any, f: Frame) -> MaybeShape:

@@ -65,6 +65,7 @@ _SHAPES: tuple[tuple[tuple[type, ...], Callable[[Tracer, Any, Frame], MaybeShape
     (_classes("Case", "If"), of.of_case),
     (_classes("Coalesce"), of.of_coalesce),
     (_classes("Cast", "TryCast"), of.of_cast),
+    (_classes("FromJson"), of.of_parsed),
     (_classes("Query"), of.of_query),
     (_classes("ParseJSON", "JSONExtract", "JSONObject"), of.of_document),
     (_classes("Anonymous"), of.of_named_arguments),
