@@ -71,7 +71,7 @@ def _insert(t: Tracer, then: Any, scope: Frame, f: Frame, result: Assignments) -
     columns, values = then.this, then.expression
     if not values and _is_call_of_values(columns):
         columns, values = None, columns.expressions[0]
-    if isinstance(columns, exp.Var):
+    if isinstance(columns, exp.Var):  # BigQuery's insert row
         _row_by_position(t, f, result)
         return
     if not isinstance(values, (exp.Tuple, exp.Anonymous)):
@@ -104,7 +104,7 @@ def _target_names(t: Tracer, f: Frame, names: Sequence[str]) -> Sequence[str]:
 
 
 def _row_by_position(t: Tracer, f: Frame, result: Assignments) -> None:
-    """BigQuery's ``insert row``: the columns of the source in order."""
+    """The columns of the source go into those of the target in order."""
     relation = f.operands[1].relation
     names = _target_names(t, f, relation.spellings)
     for name, x, step in zip(names, relation.all(), relation.steps):
@@ -112,7 +112,10 @@ def _row_by_position(t: Tracer, f: Frame, result: Assignments) -> None:
 
 
 def _whole_row(t: Tracer, f: Frame, result: Assignments) -> None:
-    """``update set *``, ``insert *``: every column of the source by name."""
+    """``update set *``, ``insert *``: every column of the source by name; on DuckDB in order."""
+    if t.rules.name == "duckdb":
+        _row_by_position(t, f, result)
+        return
     source: Operand = f.operands[1]
     relation = source.relation
     for name, x, step in zip(relation.spellings, relation.all(), relation.steps):
