@@ -93,7 +93,10 @@ def as_columns(node: Any) -> Any:
         if names is not None and not isinstance(inner.parent, exp.Dot):
             inner.replace(_column(names))
     for bare in list(holder.find_all(exp.Identifier)):
-        if not isinstance(bare.parent, _NAMING) and not _is_bound(bare):
+        is_name = isinstance(bare.parent, _NAMING) or (
+            isinstance(bare.parent, exp.XMLElement) and bare.arg_key == "this"
+        )
+        if not is_name and not _is_bound(bare):
             bare.replace(_column([bare]))
     return holder
 

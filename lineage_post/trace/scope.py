@@ -21,8 +21,8 @@ PSEUDO_COLUMNS = frozenset(
         "current_user", "session_user", "localtime", "localtimestamp", "_partitiontime",
         "_partitiondate", "_file_name", "_table_suffix", "_metadata", "ctid", "xmin", "xmax",
         "tableoid", "oid", "_part", "_file", "_path", "$path", "$file_size",
-        "$file_modified_time", "$action", "default", "today", "now", "yesterday", "tomorrow",
-        "getdate",
+        "$file_modified_time", "$partition", "$bucket", "$row_id", "$action",
+        "default", "today", "now", "yesterday", "tomorrow", "getdate",
     }
 )  # fmt: skip
 
