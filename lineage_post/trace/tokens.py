@@ -62,7 +62,8 @@ class Tokens:
         else:
             return None
         at = self.at(name)
-        if at is None or self.tokens[at + 1].token_type is not TokenType.COMMA:
+        follows = self.tokens[at + 1 : at + 2] if at is not None else ()
+        if at is None or not follows or follows[0].token_type is not TokenType.COMMA:
             return None
         return at + 2
 
