@@ -10,13 +10,14 @@ from rich.table import Table
 from lineage_post.cli import console, wording
 from lineage_post.cli.loading import Loaded, Request, artifact_options, load
 from lineage_post.cli.places import Places, place_options
+from lineage_post.cli.relatives import relatives, said_of
 from lineage_post.cli.tree import grouped
 from lineage_post.cli.walk import Walk, limit, named
 from lineage_post.lineage import Lineage
 from lineage_post.lineage.modes import BOTH, FULL_REFRESH, INCREMENTAL, mode_of
 from lineage_post.lineage.project import node_to_dict
 from lineage_post.publish import json
-from lineage_post.selection import target_of
+from lineage_post.selection import Target, target_of
 from lineage_post.vocabulary import EdgeType
 
 
@@ -47,7 +48,8 @@ def command(
 ) -> None:
     """Show the lineage of a column: +x.y all upstream, x.y+ all downstream, x.y one step each.
 
-    A model without a column lists its columns. 2+x.y goes two steps up.
+    A model without a column lists its columns, and what it reads and feeds. 2+x.y goes two steps
+    up.
     """
     if as_of or as_recorded:
         from lineage_post.cli.recorded import Asked, load_recorded, show_span
@@ -65,7 +67,7 @@ def command(
             console.note(line)
     found = target_of(target, loaded.lineage)
     if found.column is None:
-        _show_node(loaded, found.node, output)
+        _show_node(loaded, found, depth, output)
         return
     walk = Walk(
         loaded,
@@ -97,9 +99,10 @@ def _stale(loaded: Loaded) -> list[str]:
     return [f"{loaded.places.shown(path)} is stale: {why}. lineage-post build renews it."]
 
 
-def _show_node(loaded: Loaded, node: str, output: str) -> None:
-    lineage = loaded.lineage
+def _show_node(loaded: Loaded, target: Target, depth: int | None, output: str) -> None:
+    lineage, node = loaded.lineage, target.node
     traced = lineage.nodes[node]
+    related = relatives(lineage, node, limit(target.up, depth), limit(target.down, depth))
     if output == "json":
         console.say_json(
             {
@@ -109,6 +112,7 @@ def _show_node(loaded: Loaded, node: str, output: str) -> None:
                     "edges": [loaded.edge_to_dict(edge) for edge in traced.edges],
                     "native": _native(lineage, node),
                     "build_mode": mode_of(lineage, node),
+                    **{way: list(found) for way, found in related.items()},
                 },
             }
         )
@@ -146,6 +150,9 @@ def _show_node(loaded: Loaded, node: str, output: str) -> None:
     rows = list(lineage.graph.edges_into(node, None))
     if rows:
         console.say(f"[quiet]rows decided by:[/] {named(lineage, rows)}")
+    for heading, found in (("reads", related["upstream"]), ("feeds", related["downstream"])):
+        if found:
+            console.say(said_of(lineage, heading, found))
 
 
 def _native(lineage: Lineage, unique_id: str) -> dict[str, Any] | None:
