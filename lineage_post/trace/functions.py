@@ -17,7 +17,7 @@ from lineage_post.trace.provenance import JOIN, aggregated, transformed
 from lineage_post.trace.resolve import unqualified
 from lineage_post.trace.result import Op
 from lineage_post.trace.schema_index import split_name
-from lineage_post.trace.scope import find_operand, row_of, unresolved
+from lineage_post.trace.scope import find_operand, row_of, unresolved, variable
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import OpKind, Reason
 
@@ -242,8 +242,7 @@ def parameter(t: Tracer, node: Any, f: Frame) -> int:
     """Snowflake's ``$1`` is the first column of what FROM reads; elsewhere a bound value."""
     number = node.args.get("this")
     if t.rules.name != "snowflake" or not isinstance(number, exp.Literal) or not f.operands:
-        t.step = None
-        return 0
+        return variable(t, "" if number is None else str(number.name))
     x = positional(t, f, int(number.name), None)
     if t.step is not None:
         t.log.append((t.step, x))

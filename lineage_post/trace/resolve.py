@@ -17,7 +17,14 @@ from lineage_post.trace.opens import OpenTable
 from lineage_post.trace.paths import beyond, field_of_name, numbered, read_fields, resolve_path
 from lineage_post.trace.relation import Relation, Step
 from lineage_post.trace.schema_index import ABSENT, AMBIGUOUS
-from lineage_post.trace.scope import PSEUDO_COLUMNS, find_operand, open_operands, row_of, unresolved
+from lineage_post.trace.scope import (
+    PSEUDO_COLUMNS,
+    find_operand,
+    open_operands,
+    row_of,
+    unresolved,
+    variable,
+)
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import Reason
 
@@ -167,7 +174,9 @@ def _not_listed(t: Tracer, identifier: Any, key: str, f: Frame) -> int:
         if operand is not None:
             return row_of(t, operand.relation)
     spelling = t.spell(identifier)
-    if spelling.lower() in PSEUDO_COLUMNS or spelling.startswith("@") or key in t.variables:
+    if key in t.variables:
+        return variable(t, spelling)
+    if spelling.lower() in PSEUDO_COLUMNS or spelling.startswith("@"):
         return 0
     if spelling.lower().startswith("metadata$") and f.operands:
         open_ = f.operands[0].relation.open

@@ -22,6 +22,7 @@ from lineage_post.trace.shape_of import column_shape, expression_shape
 from lineage_post.trace.statements import Written, written, written_relation
 from lineage_post.trace.tokens import Tokens
 from lineage_post.trace.tracer import Hooks, Tracer
+from lineage_post.trace.variables import filled_by
 from lineage_post.vocabulary import Reason
 
 if TYPE_CHECKING:
@@ -70,7 +71,9 @@ def trace_node(
     """The Trace of a parsed statement; ``script`` knows what was made before it."""
     try:
         if script is not None:
-            t.variables = script.variables
+            t.variables, t.filled = script.variables, script.filled
+        if t.rules.name == "mysql" and ":=" in t.tokens.sql:
+            t.filled |= filled_by(node, t.rules.family)
         result: Written = written(t, node, {} if script is None else script.env)
         if script is not None:
             script.note(node, result)

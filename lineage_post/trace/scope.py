@@ -33,6 +33,14 @@ def unresolved(t: Tracer, name: str, detail: str) -> int:
     return t.sources.unknown(name, Reason.UNRESOLVED_COLUMN, detail)
 
 
+def variable(t: Tracer, name: str) -> int:
+    """The value of a variable: a constant, unless it was filled from a table."""
+    t.step = None
+    if name.lower() not in t.filled:
+        return 0
+    return t.sources.unknown(name, Reason.EXTERNAL, f"{name} is a variable that a query filled")
+
+
 def row_of(t: Tracer, relation: Relation) -> int:
     """A whole row as a value."""
     x = 0

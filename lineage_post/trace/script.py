@@ -22,6 +22,7 @@ from lineage_post.trace.frame import Env
 from lineage_post.trace.running import Settings
 from lineage_post.trace.schema_index import Entry, SchemaIndex
 from lineage_post.trace.statements import Written
+from lineage_post.trace.variables import filled_by
 
 _CHANGES = (exp.Update, exp.Delete, exp.Merge)
 
@@ -51,6 +52,8 @@ class Script:
         self._made: list[tuple[str, Any]] = []
         self._schema = SchemaOverlay(settings.schema)
         self.variables: frozenset[str] = frozenset()
+        #: Those of them, and of the session, whose values were read from tables.
+        self.filled: frozenset[str] = frozenset()
         self._columns: dict[str, Mapping[str, str | None]] = {}
         self.settings = replace(settings, schema=self._schema)
 
@@ -67,6 +70,8 @@ class Script:
 
     def note(self, node: Any, made: Written) -> None:
         """Takes in what a statement made or changed."""
+        if isinstance(node, (exp.Declare, exp.Set, exp.Select)):
+            self.filled |= filled_by(node, self.settings.schema.rules.family)
         if isinstance(node, exp.Create) or (
             isinstance(node, exp.Select) and node.args.get("into") is not None
         ):

@@ -50,7 +50,7 @@ class Tracer:
     """
 
     __slots__ = (
-        "commands", "cte_depth", "expanding", "expands", "frames", "hooks",
+        "commands", "cte_depth", "expanding", "expands", "filled", "frames", "hooks",
         "key", "log", "masking", "masking_types",
         "opens", "query", "reads", "recorder", "rules", "schema", "sources", "spell", "spent",
         "step", "stop_at", "tables", "tokens", "untold", "variables", "warnings",
@@ -94,6 +94,8 @@ class Tracer:
         self.untold: list[str] = []
         #: What a script declared: names that are no columns.
         self.variables: frozenset[str] = frozenset()
+        #: Variables that were filled from tables, in lower case.
+        self.filled: frozenset[str] = frozenset()
         self.recorder: Recorder | None = None
         self.spent = 0
         self.cte_depth = 0
