@@ -31,6 +31,18 @@ def source_shape(t: Tracer, x: int) -> MaybeShape:
     return merged(t, shapes) if shapes else None
 
 
+def is_declared_map(t: Tracer, x: int) -> bool:
+    """Whether ``x`` is a copy of source columns that are declared as maps."""
+    refs = [t.sources.table[i] for i, kind in bits(x) if kind == IDENTITY]
+    texts = []
+    for ref in refs:
+        entry = t.schema.by_key(ref.relation) if isinstance(ref, ColumnRef) else None
+        if entry is None or ref.field is not None or ref.column not in entry.columns:
+            return False
+        texts.append(entry.types[entry.columns.index(ref.column)] or "")
+    return bool(texts) and all(text.lower().startswith("map") for text in texts)
+
+
 def typed_shape(t: Tracer, kind: FieldType, x: int) -> MaybeShape:
     """The shape of a computed value that was given a type: each field is of all of it."""
     if isinstance(kind, JsonType):

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from lineage_post.trace.builtin_names import is_builtin, reads_by_text
 from lineage_post.trace.commands import command_relation
+from lineage_post.trace.declared_shapes import is_declared_map
 from lineage_post.trace.expressions import children, evaluate
 from lineage_post.trace.frame import Frame, Merged, Operand
 from lineage_post.trace.methods import as_columns
@@ -334,12 +335,12 @@ def _explode(t: Tracer, function: Any, f: Frame, names: list[str]) -> Relation:
     if t.rules.name == "snowflake":
         names = names or list(_FLATTEN)
         provenances = [0 if n in ("SEQ", "INDEX") else x for n in names]
-    elif isinstance(function, exp.Posexplode):
-        names = names or ["pos", "col"]
-        provenances = [0] + [x] * (len(names) - 1)
     else:
-        names = names or ["col"]
-        provenances = [x] * len(names)
+        has_position = isinstance(function, exp.Posexplode)
+        if not names:
+            names = ["pos"] if has_position else []
+            names += ["key", "value"] if _is_map(t, array, f) else ["col"]
+        provenances = [0 if has_position and n == 0 else x for n in range(len(names))]
     shapes: dict[int, Shape] = {}
     element = t.hooks.element_shape(t, shape) if shape is not None else None
     for i, name in enumerate(names):
@@ -347,6 +348,20 @@ def _explode(t: Tracer, function: Any, f: Frame, names: list[str]) -> Relation:
         if element is not None and provenances[i] and is_element:
             shapes[i] = element
     return Relation(t.rules, names, provenances, [None] * len(names), shapes=shapes)
+
+
+def _is_map(t: Tracer, node: Any, f: Frame) -> bool:
+    """Spark explodes a map into two columns."""
+    if isinstance(node, exp.Column):
+        return is_declared_map(t, evaluate(t, node, f))
+    if isinstance(node, exp.Cast):
+        return bool(node.to.is_type("map"))
+    schema = node.args.get("expression") if type(node).__name__ == "FromJson" else None
+    if isinstance(schema, exp.Literal):
+        return str(schema.name).lower().startswith("map")
+    name = name_of(node).lower() if isinstance(node, exp.Func) else ""
+    is_part = name in ("map_keys", "map_values", "map_entries")
+    return (name.startswith("map") and not is_part) or name in ("var_map", "str_to_map")
 
 
 def array_join(t: Tracer, node: Any, f: Frame) -> None:
