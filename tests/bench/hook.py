@@ -86,7 +86,8 @@ def second_build(folder: Path, models: int = MODELS) -> Second:
 def hook_seconds(folder: Path) -> float:
     """What dbt says that the hook took."""
     results = json.loads((folder / "target/run_results.json").read_text("utf-8"))["results"]
-    return sum(r["execution_time"] for r in results if r["unique_id"].startswith("operation."))
+    hooks = (r for r in results if r["unique_id"].startswith("operation."))
+    return float(sum(r["execution_time"] for r in hooks))
 
 
 def write_project(folder: Path, models: int) -> None:

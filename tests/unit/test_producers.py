@@ -180,7 +180,7 @@ def test_a_wrong_csv_row_is_named_with_its_line(
 
 
 def test_what_dbt_wrote_is_dbts_and_what_we_wrote_is_not(lineage: Lineage) -> None:
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"from_node_unique_id": ORDERS, "from_column_name": "AMOUNT", "to_node_unique_id": MART,
          "to_column_name": "TOTAL", "lineage_kind": "copy", "ingested_at": datetime(2026, 1, 1)},
         {"from_node_unique_id": ORDERS, "from_column_name": "id",
