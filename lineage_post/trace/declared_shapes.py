@@ -33,11 +33,12 @@ def source_shape(t: Tracer, x: int) -> MaybeShape:
 
 def is_declared_map(t: Tracer, x: int) -> bool:
     """Whether ``x`` is a copy of source columns that are declared as maps."""
-    refs = [t.sources.table[i] for i, kind in bits(x) if kind == IDENTITY]
     texts = []
-    for ref in refs:
-        entry = t.schema.by_key(ref.relation) if isinstance(ref, ColumnRef) else None
-        if entry is None or ref.field is not None or ref.column not in entry.columns:
+    for ref in [t.sources.table[i] for i, kind in bits(x) if kind == IDENTITY]:
+        if not isinstance(ref, ColumnRef) or ref.field is not None:
+            return False
+        entry = t.schema.by_key(ref.relation)
+        if entry is None or ref.column not in entry.columns:
             return False
         texts.append(entry.types[entry.columns.index(ref.column)] or "")
     return bool(texts) and all(text.lower().startswith("map") for text in texts)

@@ -68,7 +68,8 @@ def _scope(f: Frame, a: Any) -> Frame:
 
 
 def _insert(t: Tracer, then: Any, scope: Frame, f: Frame, result: Assignments) -> None:
-    columns, values = then.this, then.expression
+    columns: Any = then.this
+    values: Any = then.expression
     if not values and _is_call_of_values(columns):
         columns, values = None, columns.expressions[0]
     if isinstance(columns, exp.Var):  # BigQuery's insert row
@@ -77,6 +78,7 @@ def _insert(t: Tracer, then: Any, scope: Frame, f: Frame, result: Assignments) -
     if not isinstance(values, (exp.Tuple, exp.Anonymous)):
         _whole_row(t, f, result)
         return
+    names: Sequence[str]
     if isinstance(columns, exp.Tuple):
         names = [name_of(t, c) for c in columns.expressions]
     else:
