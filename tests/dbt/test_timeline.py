@@ -166,7 +166,9 @@ def test_every_moment_of_ten_runs_and_a_late_import_is_answered(
         return cli(project, capsys, *arguments, "--profiles-dir", str(project.folder))
 
     a_column_tells_its_history(time, ask)
-    with pytest.raises(AssertionError, match=r"column 'doubld' of model.shop.renamed\sDid you mean doubled"):
+    with pytest.raises(
+        AssertionError, match=r"column 'doubld' of model.shop.renamed\sDid you mean doubled"
+    ):
         ask("history", "renamed.doubld")
     show_tells_what_changed_between_two_times(time, ask)
 
