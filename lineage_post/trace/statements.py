@@ -53,6 +53,11 @@ _MOVES = re.compile(
     r"(ATTACH|REPLACE)\s+PARTITION\b.*\bFROM|UPDATE\s+\S+\s*=)",
     re.IGNORECASE | re.DOTALL,
 )
+#: Commands that are harmless unless this is in them: EXPLAIN ANALYZE runs what it explains.
+_DOING = {
+    "ALTER": _MOVES,
+    "EXPLAIN": re.compile(r"\bANALY[SZ]E\b.*\b(INSERT|UPDATE|DELETE|MERGE|CREATE)\b", re.I | re.S),
+}
 _HARMLESS_WORDS = frozenset(
     {
         "ALTER", "ANALYZE", "BEGIN", "CALL_NOTHING", "COMMENT", "COMMIT", "EXPLAIN", "GRANT",
@@ -76,6 +81,9 @@ def written(t: Tracer, node: Any, env: Env) -> Written:
     (action, *_) = (isinstance(node, exp.Alter) and node.args.get("actions")) or (None,)
     if isinstance(action, exp.Query):  # alter view v as select ...
         return Written(query(t, action, env, None), "alter_view", label_of(t, node.this))
+    if isinstance(node, exp.Cache) and isinstance(node.expression, exp.Query):
+        # Spark names what it keeps, as a temporary view does.
+        return Written(query(t, node.expression, env, None), "create_view", label_of(t, node.this))
     if _is_harmless(node):
         return Written(_nothing(t), node.key)
     label = str(node.name or node.key).split(" ", 1)[0].upper()
@@ -93,12 +101,13 @@ def _refuse_through_cte(t: Tracer, node: Any, env: Env) -> None:
 
 def _is_harmless(node: Any) -> bool:
     if isinstance(node, exp.Command):
-        word = str(node.this).upper()
-        if word == "ALTER" and _MOVES.search(str(node.args.get("expression") or "")):
+        word, rest = str(node.this).upper(), str(node.args.get("expression") or "")
+        if word in _DOING and _DOING[word].search(rest):
             return False
         return word in _HARMLESS_WORDS
-    if any(type(action).__name__ in _MOVING for action in node.args.get("actions") or ()):
-        return False
+    for action in node.args.get("actions") or ():
+        if type(action).__name__ in _MOVING or action.args.get("using"):
+            return False
     return type(node).__name__ in _HARMLESS
 
 
