@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import MISSING, Field, fields
@@ -56,9 +57,10 @@ def _key(manifest: bytes) -> str:
 def _kept(path: Path, key: str) -> Project:
     """Raises an error of any of the kinds above where this is not what is asked for."""
     with path.open("rb") as file:
-        if file.readline(200).decode().strip() != key:
-            raise ValueError("of another manifest")
-        values = json.loads(file.read())
+        head, text = file.readline(200).decode(), file.read()
+    if head != _head(key, text):
+        raise ValueError("of another manifest, or damaged")
+    values = json.loads(text)
     nodes = {unique_id: _node(of) for unique_id, of in values.pop("nodes").items()}
     for name in _PROJECT.keys() & values.keys():
         values[name] = _PROJECT[name](values[name])
@@ -76,8 +78,13 @@ def _written(project: Project, key: str) -> bytes:
     values["nodes"] = {
         unique_id: _differing(node, _NODE_FIELDS) for unique_id, node in project.nodes.items()
     }
-    text = json.dumps(values, default=_plain, ensure_ascii=False, separators=(",", ":"))
-    return f"{key}\n{text}".encode()
+    written = json.dumps(values, default=_plain, ensure_ascii=False, separators=(",", ":"))
+    text = written.encode()
+    return _head(key, text).encode() + text
+
+
+def _head(key: str, text: bytes) -> str:
+    return f"{key} {zlib.crc32(text):08x}\n"
 
 
 def _differing(item: Any, known: dict[str, Any]) -> dict[str, Any]:

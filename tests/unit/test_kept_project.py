@@ -63,12 +63,13 @@ def test_another_manifest_is(tmp_path: Path) -> None:
     "damage",
     [
         lambda data: data[:-40],
+        lambda data: data.replace(b"select 1", b"select 7"),
         lambda data: data.split(b"\n", 1)[0] + b"\n[]",
         lambda data: data.split(b"\n", 1)[0] + b'\n{"nodes": {"a": {"no_such_field": 1}}}',
         lambda data: b"\xff\xfe" + data,
         lambda data: b"",
     ],
-    ids=["cut", "no object", "unknown field", "no text", "empty"],
+    ids=["cut", "changed", "no object", "unknown field", "no text", "empty"],
 )
 def test_a_damaged_file_is_as_good_as_none(
     damage: Callable[[bytes], bytes], tmp_path: Path
