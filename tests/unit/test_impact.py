@@ -258,3 +258,29 @@ def test_rows_that_are_gone_leave_nulls_on_one_side_of_an_outer_join(
     reader = make_model("r", sql, ["model.shop.m", *parents])
     found, _ = moved("status", orders, kept, reader)
     assert {v for v in found if v.startswith("r.")} == values
+
+
+@pytest.mark.parametrize(
+    ("column", "node", "named"),
+    [("amount", "model.shop.stg", True), ("amount", "model.shop.fct", True), ("note", RAW, False)],
+    ids=["its argument", "the column it is on", "neither"],
+)
+def test_a_contract_of_this_package_stores_names_though_its_sql_reads_no_column(
+    column: str, node: str, named: bool
+) -> None:
+    contract = make_model("derives", "select * from dev.main.violations", ["model.shop.fct"])
+    contract |= {
+        "unique_id": "test.shop.derives",
+        "resource_type": "test",
+        "column_name": "amount",
+        "attached_node": "model.shop.fct",
+        "test_metadata": {
+            "name": "derives_from",
+            "namespace": "lineage_post",
+            "kwargs": {"column_name": "amount", "columns": ["stg.amount"]},
+        },
+    }
+    fct = model("fct", "select order_id, amount from dev.main.stg")
+    lineage = lineage_of(SOURCE, STG, fct, contract)
+    for found in (rename(lineage, column, node), impact(lineage, "drop", node, column)):
+        assert ("test.shop.derives" in {d.unique_id for d in found.broken}) is named
