@@ -33,7 +33,8 @@ def say_change(change: Change, node: str | None = None) -> None:
 
 def _text(side: Derivation) -> str:
     sources = ", ".join(side.sources) or "no column"
-    return f"{sources}: {side.expression}" if side.expression else sources
+    expression = " ".join((side.expression or "").split())
+    return f"{sources}: {expression}" if expression else sources
 
 
 def change_to_dict(change: Change) -> dict[str, Any]:
