@@ -14,6 +14,7 @@ from lineage_post.cli import console, wording
 from lineage_post.cli.loading import Loaded, Request, artifact_options, load
 from lineage_post.cli.places import Places, place_options
 from lineage_post.errors import LineageError
+from lineage_post.lineage.modes import INCREMENTAL, mode_of
 from lineage_post.provenance.answer import Explained, Label, Witness
 from lineage_post.provenance.keys import self_reading
 from lineage_post.provenance.settings import MANY, Settings
@@ -71,6 +72,11 @@ def command(
     unique_id = target_of(model, loaded.lineage).node
     dialect = loaded.options.dialect or dialect_of(loaded.lineage.project.adapter_type)
     if output == "sql":
+        if mode_of(loaded.lineage, unique_id) == INCREMENTAL:
+            console.note(
+                "compiled to add to the table: rows of earlier loads are not found by it; "
+                "dbt compile --full-refresh first to ask for those"
+            )
         console.say_plain(why_sql(loaded.lineage, unique_id, where, dialect))
         return
     answers = _ask(loaded, unique_id, where, dialect, flags)
