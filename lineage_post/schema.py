@@ -122,29 +122,38 @@ def known_types(catalog: CatalogTable | None, node: Node) -> dict[str, str]:
 class ProjectIndex(SchemaIndex):
     """The schema index of a project: a relation is found by its full name, never by a bare one.
 
-    All names are there from the start; columns only for the relations that are ``shown``.
+    All names are known from the start, and put in once something asks for one that ends like them:
+    most runs ask for few of a large project. Columns are there for relations that are ``shown``.
     """
 
     def __init__(self, dialect: str | None, names: Iterable[tuple[tuple[str, ...], str]]) -> None:
         super().__init__(dialect)
         self._names: dict[str, list[tuple[str, ...]]] = {}
+        self._waiting: dict[str, list[tuple[tuple[str, ...], str]]] = {}
         self._shown: dict[str, str] = {}
         for parts, key in names:
             self._names.setdefault(key, []).append(parts)
-            self.add(parts, {}, key=key, complete=False)
+            self._waiting.setdefault(parts[-1].lower(), []).append((parts, key))
 
     def find(self, parts: Iterable[str]) -> Entry | None:
         name = tuple(parts)
+        self._put_in(name)
         found = super().find(name)
         if found is not None and len(name) == 1 and len(found.parts) > 1:
             return None
         return found
+
+    def by_key(self, key: str) -> Entry | None:
+        for parts in self._names.get(key, ()):
+            self._put_in(parts)
+        return super().by_key(key)
 
     def show(self, key: str, columns: Columns) -> None:
         """Puts the columns of a relation in, unless they are there already."""
         if self._shown.get(key) != columns.digest:
             self._shown[key] = columns.digest
             for parts in self._names.get(key, ()):
+                self._put_in(parts)
                 self.add(parts, columns.types, key=key, complete=columns.complete)
 
     def key_of(self, parts: tuple[str, ...]) -> str | None:
@@ -155,3 +164,8 @@ class ProjectIndex(SchemaIndex):
     def digest(self, key: str) -> str:
         """The hash of the columns that are shown of a relation; empty if none are."""
         return self._shown.get(key, "")
+
+    def _put_in(self, name: tuple[str, ...]) -> None:
+        """Puts in all names whose last part is that of ``name``: no other can be meant by it."""
+        for parts, key in self._waiting.pop(name[-1].lower(), ()):
+            self.add(parts, {}, key=key, complete=False)

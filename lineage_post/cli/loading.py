@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial, update_wrapper
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -26,13 +26,15 @@ from lineage_post.cache import Cache
 from lineage_post.cli import console
 from lineage_post.cli.places import Places
 from lineage_post.errors import ArtifactError, OptionError
-from lineage_post.history.recalled import Recalled
 from lineage_post.lineage import ENGINE, Edge, Lineage, trace_project
 from lineage_post.lineage.load import CACHE_FOLDER
 from lineage_post.lineage.modes import with_other_mode
 from lineage_post.options import Options, gather_options, project_variables
 from lineage_post.publish import json
 from lineage_post.trace.dialects import ADAPTER_DIALECTS, dialect_of, rules_of
+
+if TYPE_CHECKING:
+    from lineage_post.history.recalled import Recalled
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

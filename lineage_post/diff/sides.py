@@ -8,8 +8,7 @@ from collections.abc import Callable
 from lineage_post.artifacts import Node
 from lineage_post.diff.definition import Definition, definition_of
 from lineage_post.lineage import Lineage
-from lineage_post.lineage.task import tasks_of
-from lineage_post.relations import Relations, external_id
+from lineage_post.relations import external_id
 from lineage_post.trace.dialects import dialect_of
 from lineage_post.vocabulary import Reason, Subtype
 
@@ -34,8 +33,7 @@ class Side:
 
     def __init__(self, lineage: Lineage) -> None:
         self.lineage = lineage
-        self.relations = Relations(lineage.project)
-        self.tasks = tasks_of(lineage.project, self.relations, {})
+        self.relations, self.tasks = lineage.relations, lineage.tasks
         self.dialect = lineage.options.dialect or dialect_of(lineage.project.adapter_type)
 
     def columns(self, unique_id: str) -> list[str]:

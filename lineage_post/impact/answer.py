@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from lineage_post.consumers import Places, Uses
 from lineage_post.consumers.yaml_places import Read
@@ -10,11 +11,13 @@ from lineage_post.errors import SelectionError
 from lineage_post.graph import Column
 from lineage_post.impact.change import Change, ChangeKind, Impact
 from lineage_post.impact.domain import Domain, domain_of
-from lineage_post.impact.outer_joins import OuterJoins
 from lineage_post.impact.possible import possible_of
 from lineage_post.impact.simulate import Retracer
 from lineage_post.impact.walk import Walk
 from lineage_post.lineage import Lineage
+
+if TYPE_CHECKING:
+    from lineage_post.impact.outer_joins import OuterJoins
 
 
 class Analysis:
@@ -35,6 +38,8 @@ class Analysis:
 
     @cached_property
     def joins(self) -> OuterJoins:
+        from lineage_post.impact.outer_joins import OuterJoins
+
         return OuterJoins(self.lineage)
 
     def walk(self, column: Column) -> Walk:

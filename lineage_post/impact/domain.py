@@ -10,13 +10,16 @@ from __future__ import annotations
 import re
 from collections import deque
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lineage_post.graph import Column
 from lineage_post.impact.change import HOW, HOWS, How
-from lineage_post.impact.outer_joins import OuterJoins
 from lineage_post.impact.simulate import Retracer
 from lineage_post.lineage import Edge, Lineage
 from lineage_post.vocabulary import EdgeType, Subtype
+
+if TYPE_CHECKING:
+    from lineage_post.impact.outer_joins import OuterJoins
 
 _OVER_ROWS = re.compile(r"(?i)\bover\s*\(|\b(count|row_number|rank|dense_rank|ntile)\s*\(")
 

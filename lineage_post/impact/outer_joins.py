@@ -13,8 +13,6 @@ import sqlglot
 from sqlglot import exp
 
 from lineage_post.lineage import Lineage
-from lineage_post.lineage.task import tasks_of
-from lineage_post.relations import Relations
 from lineage_post.trace.dialects import dialect_of
 
 _OUTER = re.compile(r"(?i)\b(left|right|full)\b")
@@ -25,8 +23,7 @@ class OuterJoins:
 
     def __init__(self, lineage: Lineage) -> None:
         project = lineage.project
-        self._relations = Relations(project)
-        self._tasks = tasks_of(project, self._relations, {})
+        self._relations, self._tasks = lineage.relations, lineage.tasks
         self._dialect = lineage.options.dialect or dialect_of(project.adapter_type)
         self._found: dict[str, list[Any]] = {}
 

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from lineage_post.artifacts import Node
 from lineage_post.graph import Column
 from lineage_post.lineage import Lineage
-from lineage_post.lineage.task import Settings, Task, tasks_of
-from lineage_post.relations import Relations
+from lineage_post.lineage.task import Settings, Task
 from lineage_post.schema import Columns, Learned, ProjectIndex
 from lineage_post.trace import trace
 from lineage_post.trace.dialects import dialect_of
@@ -52,8 +51,7 @@ class Retracer:
         project = lineage.project
         options = lineage.options
         self.lineage = lineage
-        self.relations = Relations(project)
-        self.tasks = tasks_of(project, self.relations, {})
+        self.relations, self.tasks = lineage.relations, lineage.tasks
         dialect = options.dialect or dialect_of(project.adapter_type)
         self.settings = Settings(
             dialect, "", False, options.masking_functions, commands=options.commands

@@ -6,16 +6,19 @@ import os
 import pickle
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from queue import SimpleQueue
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from lineage_post.cache import Record
 from lineage_post.lineage.task import Settings, Task
 from lineage_post.lineage.unit import trace_task
 from lineage_post.lineage.worker import Chunk, Names, SentColumns, Worker
 from lineage_post.schema import Columns, ProjectIndex
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 #: Below so many bytes of SQL in one run, starting processes costs more than they save.
 WORTH_PROCESSES = 3_000_000
@@ -68,6 +71,8 @@ class Workers:
         except OSError:
             self._stop()
         else:
+            from concurrent.futures import ThreadPoolExecutor
+
             self._threads = ThreadPoolExecutor(len(self._workers))
 
     def add(self, task: Task, shown: Mapping[str, Columns]) -> None:
@@ -80,6 +85,8 @@ class Workers:
             jobs = list(self._waiting)
             self._waiting.clear()
             return self._alone(jobs)
+        from concurrent.futures import FIRST_COMPLETED, wait
+
         self._send(self._threads)
         done, _ = wait(self._under_way, return_when=FIRST_COMPLETED)
         answers = [(self._under_way.pop(future), future) for future in done]

@@ -11,7 +11,9 @@ from typing import Any, TypeAlias
 from lineage_post.artifacts import Project
 from lineage_post.graph import ColumnGraph, Step
 from lineage_post.lineage.record import edge_row
+from lineage_post.lineage.task import Task, tasks_of
 from lineage_post.options import Options
+from lineage_post.relations import Relations
 from lineage_post.values import ColumnLineage, Edge, NodeLineage, Note
 from lineage_post.vocabulary import State
 
@@ -58,6 +60,21 @@ class Lineage:
     def graph(self) -> ColumnGraph:
         """The graph of all columns, built on first use."""
         return ColumnGraph(self)
+
+    @cached_property
+    def relations(self) -> Relations:
+        """The names of all relations."""
+        return Relations(self.project)
+
+    @cached_property
+    def tasks(self) -> Mapping[str, Task]:
+        """The SQL of each node that has some, and what its trace is of."""
+        return tasks_of(self.project, self.relations, {})
+
+    def made_of(self, relations: Relations, tasks: Mapping[str, Task]) -> Lineage:
+        """This lineage, which need not make again what tracing it took."""
+        self.__dict__.update(relations=relations, tasks=tasks)
+        return self
 
     @cached_property
     def children(self) -> Mapping[str, tuple[str, ...]]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-
-import sqlglot
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 
 import lineage_post
 from lineage_post.artifacts import CatalogTable, Project
@@ -29,7 +32,18 @@ from lineage_post.vocabulary import Reason
 def _engine() -> str:
     """The versions that a trace is of, and the state of the files that make it."""
     files = installed("trace", "lineage")
-    return f"{lineage_post.__version__}/sqlglot-{getattr(sqlglot, '__version__', '')}/{files}"
+    return f"{lineage_post.__version__}/sqlglot-{_sqlglot_version()}/{files}"
+
+
+def _sqlglot_version() -> str:
+    """As its file says it: importing sqlglot takes longer than all else that a warm run does."""
+    spec = find_spec("sqlglot")
+    if spec is not None and spec.origin is not None:
+        with suppress(OSError):
+            text = Path(spec.origin).with_name("_version.py").read_text(encoding="utf-8")
+            if found := re.search(r"^__version__ = .*['\"](.+)['\"]$", text, re.MULTILINE):
+                return found[1]
+    return str(getattr(import_module("sqlglot"), "__version__", ""))
 
 
 #: The version of what tracing gives; a cached trace of another engine is not used.
@@ -105,7 +119,8 @@ class _Run:
                 if not self._add_needs_found():
                     break
         lineage = assembled(self.project, self.options, self.relations, self.records, self.columns)
-        return with_hooks(lineage, self.relations, self.columns, self.settings, self.names)
+        lineage = with_hooks(lineage, self.relations, self.columns, self.settings, self.names)
+        return lineage.made_of(self.relations, self.tasks)
 
     def _needs(self, task: Task) -> set[str]:
         """The relations whose columns a node may see: its parents, itself, and those that an

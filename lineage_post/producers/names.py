@@ -55,4 +55,4 @@ def names_of(lineage: Lineage) -> Names:
                 own.setdefault(column.name.casefold(), []).append(column.name)
         # Two columns that differ in case alone cannot be told apart by a folded name.
         spellings[unique_id] = {key: found[0] for key, found in own.items() if len(found) == 1}
-    return Names(lineage.project, Relations(lineage.project), spellings)
+    return Names(lineage.project, lineage.relations, spellings)

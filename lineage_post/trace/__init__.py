@@ -1,28 +1,28 @@
-"""SQL to column lineage: names in, names out; knows no dbt."""
+"""SQL to column lineage: names in, names out; knows no dbt.
+
+What traces is imported by the first call, and sqlglot with it: a command that finds all traces in
+the cache needs neither.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lineage_post.trace.collector import collector_at_rest
-from lineage_post.trace.deep import TOO_DEEP, with_room
-from lineage_post.trace.dialects import Rules, rules_of
-from lineage_post.trace.parsing import parse
 from lineage_post.trace.result import ColumnRef, Op, Output, Trace, TraceEdge, Unknown
-from lineage_post.trace.running import Settings, trace_node, tracer_of
-from lineage_post.trace.schema_index import Entry, SchemaIndex, index_of
-from lineage_post.trace.script import Script
-from lineage_post.trace.tokens import Tokens
+
+if TYPE_CHECKING:
+    from lineage_post.trace.schema_index import Entry, SchemaIndex
+
+    Schema = Mapping[str, Mapping[str, str | None]] | SchemaIndex
 
 __all__ = [
     "ColumnRef", "Entry", "Op", "Output", "SchemaIndex", "Trace", "TraceEdge", "Unknown",
     "trace", "trace_script",
 ]  # fmt: skip
-
-Schema = Mapping[str, Mapping[str, str | None]] | SchemaIndex
 
 
 def trace(
@@ -70,38 +70,24 @@ def trace_script(
     A statement sees what those before it made: it reads through their temporary tables, and knows
     the columns of the tables that stay. ``insert all`` gives a Trace for each table it fills.
     """
-    settings = Settings(
-        schema=index_of(schema, dialect),
+    from lineage_post.trace.tracing import traces_of
+
+    return traces_of(
+        sql,
+        dialect,
+        schema,
         commands=commands or {},
         stop_at=stop_at or {},
         masking=frozenset(name.lower() for name in masking_functions),
         has_expressions=expressions,
     )
-    rules = rules_of(dialect)
-    with collector_at_rest():
-        traces = _traces(sql, rules, settings)
-        if any(found.detail == TOO_DEEP for found in traces):
-            traces = with_room(lambda: _traces(sql, rules, settings))
-        return traces
 
 
-def _traces(sql: str, rules: Rules, settings: Settings) -> tuple[Trace, ...]:
-    parsed = parse(sql, rules)
-    if isinstance(parsed, Trace):
-        return (parsed,)
-    tokens, nodes = parsed
-    text = Tokens(sql, tokens)
-    script = Script(settings) if len(nodes) > 1 else None
-    traces = []
-    for node in nodes:
-        if isinstance(node, Trace):
-            traces.append(node)
-            continue
-        tracer = tracer_of(text, settings if script is None else script.settings)
-        traces.append(
-            trace_node(node, tracer, has_expressions=settings.has_expressions, script=script)
-        )
-    return tuple(traces)
+def __getattr__(name: str) -> Any:
+    """The schema's classes, which know the rules of dialects."""
+    if name in ("Entry", "SchemaIndex"):
+        return getattr(import_module("lineage_post.trace.schema_index"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class _CallableModule(ModuleType):

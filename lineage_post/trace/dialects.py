@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
-from typing import Any
-
-from sqlglot.dialects.dialect import Dialect
+from typing import TYPE_CHECKING, Any
 
 from lineage_post.errors import OptionError
+
+if TYPE_CHECKING:
+    from sqlglot.dialects.dialect import Dialect
 
 #: dbt adapter type -> sqlglot dialect.
 ADAPTER_DIALECTS: dict[str, str] = {
@@ -206,6 +207,8 @@ class Rules:
 @cache
 def rules_of(dialect: str | None) -> Rules:
     """The rules of a sqlglot dialect. Raises OptionError for a name that is none."""
+    from sqlglot.dialects.dialect import Dialect
+
     name = (dialect or "").lower()
     if name == "ansi":
         name = ""

@@ -42,9 +42,10 @@ def field_type(text: str, dialect: str) -> FieldType:
     """The fields of a data type as the catalog spells it; None for a scalar or unknown type."""
     try:
         built = exp.DataType.build(text, dialect=dialect or None, udt=True)
-    except (SqlglotError, ValueError, RecursionError):
+    except (SqlglotError, ValueError, TypeError, RecursionError):
         return None
-    return type_of_node(built)
+    # A text that is no type may still be an expression: ``from_json(a, '["json"]')``.
+    return type_of_node(built) if isinstance(built, exp.DataType) else None
 
 
 def type_of_node(node: Any) -> FieldType:
