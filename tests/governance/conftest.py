@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +12,9 @@ import duckdb
 import pytest
 
 from lineage_post.cli import run
+from tests.dbt.in_process import install, run_dbt
 
 HERE = Path(__file__).parent
-ROOT = HERE.parent.parent
 LEFT_OUT = shutil.ignore_patterns("target", "logs", "dbt_packages", "*.duckdb", "*.duckdb.wal")
 
 
@@ -28,16 +25,8 @@ class Crm:
     folder: Path
 
     def dbt(self, *arguments: str) -> None:
-        environment = {
-            **os.environ,
-            "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
-            "DBT_PROFILES_DIR": str(self.folder),
-            "SECRET_OF_THE_MACHINE": "hunter2",
-        }
-        command = [str(Path(sys.executable).with_name("dbt")), "--no-use-colors", *arguments]
-        done = subprocess.run(
-            command, cwd=self.folder, env=environment, capture_output=True, text=True
-        )
+        secret = {"DBT_PROFILES_DIR": str(self.folder), "SECRET_OF_THE_MACHINE": "hunter2"}
+        done = run_dbt(self.folder, arguments, secret)
         assert done.returncode == 0, done.stdout + done.stderr
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:
@@ -60,8 +49,7 @@ def built_crm(tmp_path_factory: pytest.TempPathFactory) -> Crm:
     """The project after `dbt build` with the hook; tests leave it as it is."""
     crm = Crm(tmp_path_factory.mktemp("crm") / "crm")
     shutil.copytree(HERE / "project", crm.folder, ignore=LEFT_OUT)
-    (crm.folder / "packages.yml").write_text(f"packages:\n  - local: {ROOT.as_posix()}\n")
-    crm.dbt("deps")
+    install(crm.folder)
     crm.dbt("build", "--exclude", "package:lineage_post,resource_type:test")
     return crm
 

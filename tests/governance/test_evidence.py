@@ -93,8 +93,8 @@ def test_tests_come_with_their_last_results(crm: Crm, cli: Call) -> None:
 
 def test_commands_that_overwrite_the_results_take_none_away(crm: Crm, cli: Call) -> None:
     crm.dbt("test", "--select", "dim_users")
-    crm.dbt("docs", "generate")
-    crm.dbt("compile")
+    crm.dbt("docs", "generate", "--select", "package:crm")
+    crm.dbt("compile", "--select", "package:crm")
     path = crm.folder / "evidence.zip"
     code, _, err = cli(crm, "evidence", "dim_users.contact", "--out", str(path))
     assert code == 0, err
