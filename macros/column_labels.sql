@@ -8,6 +8,42 @@
 {% endmacro %}
 
 {% macro default__column_labels() %}
+    {%- set rows = lineage_post.declared_labels() -%}
+    {%- for row in rows %}
+    select
+        {%- for value in row %}
+        cast({{ lineage_post.text_literal(value) }} as {{ dbt.type_string() }})
+        {%- if loop.first %} as node{% elif loop.index == 2 %} as column_name
+        {%- elif loop.index == 3 %} as label{% else %} as effect{% endif %}
+        {{- ',' if not loop.last }}
+        {%- endfor %}
+        {{ 'union all' if not loop.last }}
+    {%- else %}
+    select
+        cast(null as {{ dbt.type_string() }}) as node,
+        cast(null as {{ dbt.type_string() }}) as column_name,
+        cast(null as {{ dbt.type_string() }}) as label,
+        cast(null as {{ dbt.type_string() }}) as effect
+    from (select 1 as nothing) as nothing
+    where 1 = 0
+    {%- endfor %}
+{% endmacro %}
+
+{#- Spark plans a list of values as one relation, and a union as many. -#}
+{% macro spark__column_labels() %}
+    {%- set rows = lineage_post.declared_labels() -%}
+    {%- if not rows -%}{{ return(lineage_post.default__column_labels()) }}{%- endif -%}
+    select node, column_name, label, effect
+    from values
+    {%- for row in rows %}
+        ({% for value in row %}{{ lineage_post.text_literal(value) }}{{ ', ' if not loop.last }}{% endfor %})
+        {{- ',' if not loop.last }}
+    {%- endfor %}
+        as every_row (node, column_name, label, effect)
+{% endmacro %}
+
+{#- They as lists of four. -#}
+{% macro declared_labels() %}
     {%- set rows = [] -%}
     {%- if execute -%}
         {%- for resources in [graph.nodes, graph.sources] -%}
@@ -26,24 +62,7 @@
             {%- endfor -%}
         {%- endfor -%}
     {%- endif -%}
-    {%- for row in rows | sort %}
-    select
-        {%- for value in row %}
-        cast({{ lineage_post.text_literal(value) }} as {{ dbt.type_string() }})
-        {%- if loop.first %} as node{% elif loop.index == 2 %} as column_name
-        {%- elif loop.index == 3 %} as label{% else %} as effect{% endif %}
-        {{- ',' if not loop.last }}
-        {%- endfor %}
-        {{ 'union all' if not loop.last }}
-    {%- else %}
-    select
-        cast(null as {{ dbt.type_string() }}) as node,
-        cast(null as {{ dbt.type_string() }}) as column_name,
-        cast(null as {{ dbt.type_string() }}) as label,
-        cast(null as {{ dbt.type_string() }}) as effect
-    from (select 1 as nothing) as nothing
-    where 1 = 0
-    {%- endfor %}
+    {{ return(rows | sort) }}
 {% endmacro %}
 
 {#- The labels of one column: its tags, and the meta keys that classify, below config or not. -#}

@@ -27,8 +27,13 @@
     {{ return(lineage_post.default__cycles()) }}
 {% endmacro %}
 
-{% macro cycles_by(steps) %}
-    with {{ 'recursive' if steps is none }} current_refreshes as (
+{#-
+    The same of all columns at once, over any number of tables, and each subquery named once, since
+    Spark copies what is named. A column that is on a cycle with another is so by arcs between tables
+    that are on a cycle; there is no need to find these first.
+-#}
+{% macro spark__cycles() %}
+    with current_refreshes as (
         {{ lineage_post.current_refreshes() }}
     ),
 
@@ -36,23 +41,138 @@
         {{ lineage_post.current_edges() }}
     ),
 
-    edges as (
-        select distinct from_node, from_column, to_node, coalesce(to_column, '') as to_column
-        from current_edges
-    ),
-
     inputs as (
         {{ lineage_post.unnest_inputs('current_refreshes') }}
     ),
 
-    pairs as (
-        select distinct from_node, to_node
-        from (
-            select from_node, to_node from edges
-            union all
-            select input_node as from_node, node as to_node from inputs
-        ) as every_pair
+    -- The rows of a node decide the values of its columns, and the rows of its readers.
+    arcs as (
+        select
+            arc.from_node,
+            arc.from_column,
+            arc.to_node,
+            arc.to_column,
+            cast(null as int) as mark
+        from current_edges
+        lateral view inline(array(
+            named_struct(
+                'from_node', current_edges.from_node,
+                'from_column', current_edges.from_column,
+                'to_node', current_edges.to_node,
+                'to_column', coalesce(current_edges.to_column, '')
+            ),
+            named_struct(
+                'from_node', current_edges.from_node,
+                'from_column', '',
+                'to_node', current_edges.from_node,
+                'to_column', current_edges.from_column
+            ),
+            named_struct(
+                'from_node', current_edges.from_node,
+                'from_column', '',
+                'to_node', current_edges.to_node,
+                'to_column', ''
+            )
+        )) arc as from_node, from_column, to_node, to_column
+        where arc.from_column is not null and arc.to_column is not null
+        union all
+        select input_node, '', node, '', cast(null as int) from inputs
     ),
+
+    {{ lineage_post.vertices('arcs') }},
+
+    graph as (
+        select array_sort(collect_list(
+            named_struct(
+                'id', id, 'node', node, 'column_name', column_name, 'ahead', ahead, 'behind', behind
+            )
+        )) as graph
+        from vertices
+    ),
+
+    grouped as (
+        select
+            graph,
+            {{ lineage_post.cycle_numbers() }} as numbers
+        from graph
+    ),
+
+    parts as (
+        select
+            part.node,
+            part.column_name,
+            part.is_loop,
+            count(*) over (partition by part.number) as members,
+            min({{ dbt.concat(['part.node', "'.'", 'part.column_name']) }}) over (
+                partition by part.number
+            ) as cycle
+        from grouped
+        lateral view inline(transform(graph, vertex -> named_struct(
+            'node', vertex.node,
+            'column_name', vertex.column_name,
+            'number', element_at(numbers, vertex.id),
+            'is_loop', array_contains(vertex.ahead, vertex.id)
+        ))) part as node, column_name, number, is_loop
+        where part.number > 0
+    ),
+
+    stored as (
+        select
+            refreshed.node,
+            max(
+                case when {{ lineage_post.is_stored('nodes') }} then 1 else 0 end
+            ) as is_stored
+        from (
+            {{ lineage_post.current_refreshes() }}
+        ) as refreshed
+        inner join {{ lineage_post.all_rows(ref('lineage_post', 'lineage_nodes')) }} as nodes
+            on
+                refreshed.node = nodes.node
+                and refreshed.definition_version = nodes.definition_version
+        group by refreshed.node
+    ),
+
+    described as (
+        select
+            parts.cycle,
+            parts.node,
+            parts.column_name,
+            array_join(array_sort(collect_set(parts.node) over (partition by parts.cycle)), ', ') as nodes,
+            max(case when parts.column_name <> '' then 1 else 0 end) over (
+                partition by parts.cycle
+            ) as has_columns,
+            max(coalesce(stored.is_stored, 0)) over (partition by parts.cycle) as is_stored
+        from parts
+        left join stored on parts.node = stored.node
+        where parts.members > 1 or parts.is_loop
+    ),
+
+    compared as (
+        select
+            *,
+            max(has_columns) over (partition by nodes) as any_columns
+        from described
+    )
+
+    select distinct
+        cycle,
+        case when is_stored = 1 then 'feedback' else 'error' end as kind,
+        node,
+        nullif(column_name, '') as column_name
+    from compared
+    where has_columns = 1 or any_columns = 0
+{% endmacro %}
+
+{#- Whether the rows of a node outlive a run, so that it may read what it wrote before. -#}
+{% macro is_stored(nodes) -%}
+    {{ nodes }}.resource_type = 'seed'
+    or {{ nodes }}.materialization in (
+        'table', 'incremental', 'snapshot', 'seed', 'materialized_view', 'dynamic_table'
+    )
+{%- endmacro %}
+
+{% macro cycles_by(steps) %}
+    with {{ 'recursive' if steps is none }} {{ lineage_post.read_pairs() }},
 
     -- What nothing leads to, or what leads nowhere, is on no cycle.
     inner_pairs as (
@@ -163,15 +283,7 @@
             members.cycle,
             {{ lineage_post.joined('members.node') }} as nodes,
             max(case when members.column_name <> '' then 1 else 0 end) as has_columns,
-            max(
-                case
-                    when nodes.resource_type = 'seed' then 1
-                    when nodes.materialization in (
-                        'table', 'incremental', 'snapshot', 'seed', 'materialized_view', 'dynamic_table'
-                    ) then 1
-                    else 0
-                end
-            ) as is_stored
+            max(case when {{ lineage_post.is_stored('nodes') }} then 1 else 0 end) as is_stored
         from members
         left join current_refreshes on members.node = current_refreshes.node
         left join {{ lineage_post.all_rows(ref('lineage_post', 'lineage_nodes')) }} as nodes

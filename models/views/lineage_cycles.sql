@@ -1,5 +1,4 @@
-{#- Not on Spark: it copies each step into the plan of the next, and has no memory for so many. -#}
-{{ config(materialized='view', enabled=target.type != 'spark') }}
+{{ config(materialized='view') }}
 with final as (
     {{ lineage_post.cycles() }}
 )

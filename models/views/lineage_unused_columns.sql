@@ -1,5 +1,4 @@
-{#- Spark copies each step of a walk into the plan of the next: planning alone takes minutes. -#}
-{{ config(materialized='view', enabled=var('lineage_walking_views', target.type != 'spark')) }}
+{{ config(materialized='view') }}
 with final as (
     {{ lineage_post.unused_columns() }}
 )
