@@ -13,7 +13,6 @@ from lineage_post.cli.loading import Loaded, Request, artifact_options, load
 from lineage_post.cli.places import Places, place_options
 from lineage_post.cli.rows import say_rows
 from lineage_post.consumers.yaml_places import Read
-from lineage_post.errors import SelectionError
 from lineage_post.graph import Column
 from lineage_post.impact import (
     Analysis,
@@ -26,7 +25,7 @@ from lineage_post.impact import (
     Impact,
     Moved,
 )
-from lineage_post.impact.asking import named_column
+from lineage_post.impact.asking import change_of, named_column
 from lineage_post.impact.document import domain_to_dict, impact_to_dict, kinds
 from lineage_post.impact.possible import possible_of
 from lineage_post.lineage import Lineage
@@ -97,11 +96,7 @@ def reader(places: Places, project: str) -> Read:
 
 def _change(kind: ChangeKind, text: str, lineage: Lineage) -> Change:
     name, _, to = text.partition("=") if kind is not ChangeKind.DROP else (text, "", "")
-    if kind is ChangeKind.RENAME and not to.strip():
-        raise SelectionError(
-            f"--rename {text}: there is no new name", hint="Write --rename orders.total=amount."
-        )
-    return Change(kind, *named_column(lineage, name), to.strip() or None)
+    return change_of(lineage, kind, name, to.strip() or None)
 
 
 def _document(

@@ -64,8 +64,15 @@ class Analysis:
         return domain_of(self.lineage, node, column, self.retracer, self.joins)
 
     def _check_name(self, change: Change) -> None:
+        if change.to is None:
+            return
+        if change.to == change.column:
+            raise SelectionError(
+                f"{change.to!r} is the name that the column of {change.node} has",
+                hint="A rename needs another name.",
+            )
         present = {name.casefold(): name for name in self.lineage.graph.columns(change.node)}
-        taken = present.get((change.to or "").casefold())
+        taken = present.get(change.to.casefold())
         if taken is not None and taken != change.column:
             raise SelectionError(
                 f"{change.node} has a column {taken!r} already",

@@ -8,7 +8,7 @@ from lineage_post.errors import SelectionError
 from lineage_post.impact.answer import Analysis
 from lineage_post.impact.change import Change, ChangeKind, Impact
 from lineage_post.lineage import Lineage
-from lineage_post.selection import target_of
+from lineage_post.selection import target_of, without_quotes
 
 
 def impacts(
@@ -24,9 +24,9 @@ def impacts(
     """
     dropped = (drop,) if isinstance(drop, str) else tuple(drop)
     changes = [
-        *(_change(lineage, ChangeKind.RENAME, name, to) for name, to in (rename or {}).items()),
-        *(_change(lineage, ChangeKind.DROP, name, None) for name in dropped),
-        *(_change(lineage, ChangeKind.RETYPE, name, to) for name, to in (retype or {}).items()),
+        *(change_of(lineage, ChangeKind.RENAME, name, to) for name, to in (rename or {}).items()),
+        *(change_of(lineage, ChangeKind.DROP, name, None) for name in dropped),
+        *(change_of(lineage, ChangeKind.RETYPE, name, to) for name, to in (retype or {}).items()),
     ]
     analysis = Analysis(lineage)
     return tuple(analysis.impact(change) for change in changes)
@@ -43,6 +43,24 @@ def named_column(lineage: Lineage, text: str) -> tuple[str, str]:
     return target.node, target.column
 
 
-def _change(lineage: Lineage, kind: ChangeKind, name: str, to: str | None) -> Change:
+def change_of(lineage: Lineage, kind: ChangeKind, name: str, to: str | None) -> Change:
+    """The change that two texts name. Raises SelectionError for what cannot be a column's name."""
     node, column = named_column(lineage, name)
-    return Change(kind, node, column, to)
+    return Change(kind, node, column, _new_name(name, to) if kind is ChangeKind.RENAME else to)
+
+
+def _new_name(name: str, to: str | None) -> str:
+    """A name alone; in quotes it may have dots."""
+    plain = (to or "").strip()
+    if not plain:
+        raise SelectionError(
+            f"rename of {name}: there is no new name", hint="Write --rename orders.total=amount."
+        )
+    unquoted = without_quotes(plain)
+    if unquoted == plain and "." in plain:
+        raise SelectionError(
+            f"rename of {name}: the new name {plain!r} has a dot",
+            hint=f"A column stays in its model: write its new name alone, as in "
+            f"{plain.rpartition('.')[2] or 'amount'}.",
+        )
+    return unquoted

@@ -57,7 +57,7 @@ def _named(name: str, lineage: Lineage) -> tuple[str, str | None]:
         found = names.get(name[:at].casefold()) if name[at] == "." else None
         if found:
             try:
-                return lineage.graph.find(_only(name[:at], found), _unquoted(name[at + 1 :]))
+                return lineage.graph.find(_only(name[:at], found), without_quotes(name[at + 1 :]))
             except SelectionError as error:
                 nearest = nearest or error
     if nearest is not None:
@@ -70,7 +70,7 @@ def _named(name: str, lineage: Lineage) -> tuple[str, str | None]:
     )
 
 
-def _unquoted(name: str) -> str:
+def without_quotes(name: str) -> str:
     """A column's name without the quotes that SQL wants around it."""
     is_quoted = len(name) > 2 and name[0] == name[-1] and name[0] in '"`'
     return name[1:-1] if is_quoted else name

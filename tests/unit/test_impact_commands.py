@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lineage_post.cli import run
+from lineage_post.errors import SelectionError
 
+from .lineages import lineage_of
 from .manifests import make_manifest, make_model, make_source
 
 SOURCE = make_source("orders", {"id": "int", "total": "double"})
@@ -181,3 +184,33 @@ def test_rows_of_an_answer_are_lines_in_a_pipe(
     assert code == 1 and first == "drop raw.orders.id: breaks 2 models"
     assert [row.split()[:2] for row in rows] == [["model", "stg"], ["model", "m" * 90]]
     assert "[red]\u65e5 value" in rows[1] and rows[0].index("id value") == rows[1].index("[red]")
+
+
+@pytest.mark.parametrize(
+    ("rename", "said"),
+    [
+        ("orders.id=orders.key", "'orders.key' has a dot"),
+        ("orders.id=key.", "'key.' has a dot"),
+        ("orders.id=id", "'id' is the name that the column of source.shop.raw.orders has"),
+        ('orders.id="id"', "'id' is the name that the column of source.shop.raw.orders has"),
+        ("orders.id= ", "there is no new name"),
+        ("orders.id=TOTAL", "has a column 'total' already"),
+    ],
+)
+def test_a_new_name_that_cannot_be_one_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], rename: str, said: str
+) -> None:
+    target = tmp_path / "target"
+    target.mkdir()
+    (target / "manifest.json").write_text(json.dumps(make_manifest(SOURCE)), encoding="utf-8")
+    assert run(["impact", "--rename", rename, "--project-dir", str(tmp_path)]) == 2
+    error = capsys.readouterr().err
+    assert said in " ".join(error.split())
+    name, _, to = rename.partition("=")
+    with pytest.raises(SelectionError, match=re.escape(said)):
+        lineage_of(SOURCE).impact(rename={name: to})
+
+
+def test_a_new_name_in_quotes_may_have_dots() -> None:
+    (found,) = lineage_of(SOURCE).impact(rename={"orders.id": '"a.b"'})
+    assert found.change.to == "a.b"
