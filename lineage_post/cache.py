@@ -8,7 +8,6 @@ file that is corrupt, of another version or not ours is as good as none.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import tempfile
 import zlib
@@ -17,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from lineage_post import fast_json
 from lineage_post.vocabulary import Reason, State
 
 FORMAT = "lineage-post cache 1"
@@ -143,7 +143,7 @@ def _file_of(entries: Iterable[tuple[str, int, Sequence[Record]]], engine: str) 
     for key, age, records in entries:
         index.append([key, age, [_record_row(record) for record in records]])
         blobs.extend(bytes(record.packed) for record in records)
-    index_bytes = _json(index).encode("utf-8", "surrogatepass")
+    index_bytes = fast_json.dumps(index)
     blob = b"".join(blobs)
     head = {
         "format": FORMAT,
@@ -152,12 +152,12 @@ def _file_of(entries: Iterable[tuple[str, int, Sequence[Record]]], engine: str) 
         "blob": len(blob),
         "crc": zlib.crc32(blob, zlib.crc32(index_bytes)),
     }
-    return [_json(head).encode() + b"\n", index_bytes, blob]
+    return [fast_json.dumps(head) + b"\n", index_bytes, blob]
 
 
 def _read(data: bytes, engine: str) -> tuple[dict[str, list[Record]], dict[str, int]]:
     start = data.index(b"\n", 0, 1000) + 1
-    head = json.loads(data[:start])
+    head = fast_json.loads(data[:start])
     if head["format"] != FORMAT or head["engine"] != engine:
         return {}, {}
     body = memoryview(data)[start:]
@@ -168,7 +168,7 @@ def _read(data: bytes, engine: str) -> tuple[dict[str, list[Record]], dict[str, 
     variants: dict[str, list[Record]] = {}
     unused: dict[str, int] = {}
     position = 0
-    for key, age, rows in json.loads(bytes(body[:split])):
+    for key, age, rows in fast_json.loads(body[:split]):
         records = []
         for row in rows:
             size = int(row[-1])
@@ -226,10 +226,6 @@ def _record(row: list[Any], packed: memoryview) -> Record:
 
 _STATES = {state.value: state for state in State}
 _REASONS: dict[str | None, Reason | None] = {None: None, **{r.value: r for r in Reason}}
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def installed(*packages: str) -> str:

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Mapping
 
+from lineage_post import fast_json
 from lineage_post.artifacts import CatalogTable, Node
 from lineage_post.artifacts.access import texts
 from lineage_post.relations import without_temporary
 from lineage_post.trace.schema_index import Entry, SchemaIndex
 from lineage_post.vocabulary import Word
-
-#: An encoder made once: making it takes longer than most of what it encodes.
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class Learned(Word):
@@ -53,7 +50,7 @@ class Columns:
     @property
     def types(self) -> Mapping[str, str | None]:
         if self._types is None:
-            self._types = dict(json.loads(self._json or "[]"))
+            self._types = dict(fast_json.loads(self._json or "[]"))
         return self._types
 
     @property
@@ -65,7 +62,7 @@ class Columns:
 
     def to_json(self) -> str:
         if self._json is None:
-            self._json = _encode(list(self.types.items()))
+            self._json = fast_json.dumps_text(list(self.types.items()))
         return self._json
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from lineage_post import fast_json
 from lineage_post.errors import ArtifactError
 
 
@@ -82,7 +83,7 @@ def read_json(path: Path, *, what: str, hint: str) -> dict[str, Any]:
 def json_object(data: bytes, path: Path, *, what: str, hint: str) -> dict[str, Any]:
     """The JSON object that ``data``, the bytes of a file, hold. Raises as ``read_json`` does."""
     try:
-        document = json.loads(data.decode("utf-8-sig"))
+        document = fast_json.loads(data.removeprefix(BOM_UTF8))
     except (ValueError, RecursionError) as error:
         raise ArtifactError(f"{path}: not a readable {what}: {error}", hint=hint) from error
     if not isinstance(document, dict):

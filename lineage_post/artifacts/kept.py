@@ -8,7 +8,6 @@ is damaged, of another manifest or of another version is as good as none.
 from __future__ import annotations
 
 import hashlib
-import json
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import lineage_post
+from lineage_post import fast_json
 from lineage_post.artifacts.access import read_bytes
 from lineage_post.artifacts.manifest import MANIFEST_HINT, project_of_manifest
 from lineage_post.artifacts.model import (
@@ -60,7 +60,7 @@ def _kept(path: Path, key: str) -> Project:
         head, text = file.readline(200).decode(), file.read()
     if head != _head(key, text):
         raise ValueError("of another manifest, or damaged")
-    values = json.loads(text)
+    values = fast_json.loads(text)
     nodes = {unique_id: _node(of) for unique_id, of in values.pop("nodes").items()}
     for name in _PROJECT.keys() & values.keys():
         values[name] = _PROJECT[name](values[name])
@@ -78,8 +78,7 @@ def _written(project: Project, key: str) -> bytes:
     values["nodes"] = {
         unique_id: _differing(node, _NODE_FIELDS) for unique_id, node in project.nodes.items()
     }
-    written = json.dumps(values, default=_plain, ensure_ascii=False, separators=(",", ":"))
-    text = written.encode()
+    text = fast_json.dumps(values, default=_plain)
     return _head(key, text).encode() + text
 
 

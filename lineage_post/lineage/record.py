@@ -10,12 +10,12 @@ The fingerprint is the SHA-256 of that text; the stored form, packed, adds the c
 from __future__ import annotations
 
 import hashlib
-import json
 import zlib
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar, overload
 
+from lineage_post import fast_json
 from lineage_post.errors import ArtifactError
 from lineage_post.trace.result import Op
 from lineage_post.values import ColumnLineage, Edge, NodeLineage
@@ -28,10 +28,6 @@ _TYPES = {s.value: s.type.value for s in Subtype}
 _STATES = {s.value: s for s in State}
 _CERTAINTIES = {c.value: c for c in Certainty}
 _REASONS: dict[str | None, Reason | None] = {None: None, **{r.value: r for r in Reason}}
-
-
-#: An encoder made once: making it takes longer than most of what it encodes.
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class Packed:
@@ -56,7 +52,7 @@ class Packed:
         if self._data is None:
             return
         try:
-            _, _, _, columns, edges, details = json.loads(zlib.decompress(self._data))
+            _, _, _, columns, edges, details = fast_json.loads(zlib.decompress(self._data))
             self._columns = tuple(
                 _column(row, details.get(str(i))) for i, row in enumerate(columns)
             )
@@ -113,8 +109,8 @@ def pack(
     """The fingerprint of a node's lineage, and its stored form. ``columns`` are in order."""
     canonical = _canonical(unique_id, state, reason, columns, sorted(edges, key=_sort_key))
     details = {str(i): c.detail for i, c in enumerate(columns) if c.detail}
-    stored = f"{canonical[:-1]},{_encode(details)}]"
-    return _fingerprint(canonical), zlib.compress(stored.encode("utf-8", "surrogatepass"), 1)
+    stored = b"%b,%b]" % (canonical[:-1], fast_json.dumps(details))
+    return _fingerprint(canonical), zlib.compress(stored, 1)
 
 
 def packed_node(
@@ -209,14 +205,14 @@ def _canonical(
     reason: Reason | None,
     columns: Iterable[ColumnLineage],
     edges: Iterable[Edge],
-) -> str:
+) -> bytes:
     rows = [column_row(column) for column in columns]
     edge_rows = [edge_row(edge) for edge in edges]
-    return _encode([unique_id, state.value, reason and reason.value, rows, edge_rows])
+    return fast_json.dumps([unique_id, state.value, reason and reason.value, rows, edge_rows])
 
 
-def _fingerprint(canonical: str) -> str:
-    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
+def _fingerprint(canonical: bytes) -> str:
+    return hashlib.sha256(canonical).hexdigest()
 
 
 def _column(row: list[Any], detail: str | None) -> ColumnLineage:

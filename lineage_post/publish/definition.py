@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from lineage_post import fast_json
 from lineage_post.artifacts import Node
 from lineage_post.publish.tables import NodeRow
 
@@ -18,7 +18,6 @@ _STRATEGIES = {
     "merge": "merge",
     "microbatch": "microbatch",
 }
-_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 _MERGES_BY_DEFAULT = frozenset({"snowflake", "bigquery", "databricks"})
 _OPERATIONS = {
     "seed": "seed",
@@ -31,7 +30,7 @@ _OPERATIONS = {
 
 def canonical(value: Any) -> str:
     """JSON with sorted keys and no spaces: the same value has the same text."""
-    return _ENCODER.encode(value)
+    return fast_json.dumps_text(value, sort_keys=True)
 
 
 #: The longest SQL that is stored: warehouses limit a statement, and single models reach megabytes.

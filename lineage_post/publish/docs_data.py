@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import base64
 import gzip
-import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from lineage_post import __version__
+from lineage_post import __version__, fast_json
 from lineage_post.publish import words
 from lineage_post.vocabulary import Certainty, Reason, State, Subtype
 
@@ -52,10 +51,10 @@ def panel_data(lineage: Lineage) -> dict[str, Any]:
 
 def encoded(data: dict[str, Any]) -> tuple[str, str]:
     """(encoding, text) for a script element: ``json`` without any ``<``, or ``gzip`` in base64."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    text = fast_json.dumps_text(data)
     if len(text) < GZIP_FROM:
         return "json", script_safe(text)
-    packed = gzip.compress(text.encode("utf-8"), compresslevel=9, mtime=0)
+    packed = gzip.compress(text.encode("utf-8", "replace"), compresslevel=9, mtime=0)
     return "gzip", base64.b64encode(packed).decode("ascii")
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import base64
 import gzip
-import json
 import os
 import shutil
 from collections.abc import Mapping
@@ -17,6 +16,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lineage_post import fast_json
 from lineage_post.policy import INCOMPLETE
 from lineage_post.publish.explorer_claims import Claimed, built_by, imported_claims
 from lineage_post.publish.explorer_core import Core
@@ -125,8 +125,7 @@ def _built() -> Any:
 
 
 def _write(folder: Path, name: str, value: Any) -> None:
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    packed = gzip.compress(text.encode("utf-8", "surrogatepass"), compresslevel=6, mtime=0)
+    packed = gzip.compress(fast_json.dumps(value), compresslevel=6, mtime=0)
     encoded = base64.b64encode(packed).decode("ascii")
     write_text(folder / "data" / f"{name}.js", f'lineagePost("{name}","{encoded}")\n')
 

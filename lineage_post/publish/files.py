@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from lineage_post import fast_json
 from lineage_post.errors import ArtifactError
 from lineage_post.publish.load import TIME
 from lineage_post.publish.tables import Row, Rows
@@ -27,9 +27,9 @@ def write_rows_to(rows: Rows, directory: Path) -> Path:
     directory.mkdir(parents=True, exist_ok=True)
     for table, row_class, table_rows in rows.tables():
         columns = row_class._fields
-        text = "".join([_encode(dict(zip(columns, row))) + "\n" for row in table_rows])
+        lines = [fast_json.dumps(dict(zip(columns, row)), default=_written) for row in table_rows]
         partial = directory / f"{table}.jsonl.partial"
-        partial.write_text(text, "utf-8", newline="\n")
+        partial.write_bytes(b"\n".join([*lines, b""]))
         partial.replace(directory / f"{table}.jsonl")
     return directory
 
@@ -51,12 +51,12 @@ def _rows(path: Path, row_class: type[Row]) -> Iterator[Row]:
     names = row_class._fields
     later = row_class._field_defaults
     # Not splitlines: JSON leaves separators such as U+2028 in a text as they are.
-    for number, line in enumerate(path.read_text("utf-8").rstrip("\n").split("\n"), start=1):
+    for number, line in enumerate(path.read_bytes().rstrip(b"\n").split(b"\n"), start=1):
         if not line and number == 1:
             return
         try:
             # A column that came with a later version is not in the files of an earlier one.
-            values = {**later, **json.loads(line)}
+            values = {**later, **fast_json.loads(line)}
             yield row_class(**{name: _value(name, values[name]) for name in names})
         except (KeyError, TypeError, ValueError) as error:
             raise ArtifactError(
@@ -67,9 +67,6 @@ def _rows(path: Path, row_class: type[Row]) -> Iterator[Row]:
 
 def _written(time: datetime) -> str:
     return time.strftime(TIME)
-
-
-_encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), default=_written).encode
 
 
 def _value(name: str, value: Any) -> Any:

@@ -6,7 +6,6 @@ that a stale one is seen. The rest of a document depends on its inputs alone.
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -18,13 +17,13 @@ from typing import Any
 
 from lineage_post import __version__
 from lineage_post.artifacts import Project
+from lineage_post.fast_json import dumps_text, loads
 from lineage_post.lineage import Edge, Lineage
 from lineage_post.lineage.modes import BOTH, mode_of
 from lineage_post.options import Options
 from lineage_post.vocabulary import Reason
 
 LINEAGE_FILE = "lineage.json"
-_ENCODER = json.JSONEncoder(ensure_ascii=False)
 #: Options that change what is found or published; the others only change how.
 _DECISIVE = (
     "dialect",
@@ -132,15 +131,15 @@ def write_document(path: Path, content: Mapping[str, Any]) -> None:
 
 
 def _lines(content: Mapping[str, Any]) -> Iterator[str]:
-    """A line for each key, and one for each node: readable, and as fast as the C encoder is."""
+    """A line for each key, and one for each node: readable, and as fast as the encoder is."""
     separator = "{\n"
     for key, value in content.items():
         if key == "nodes":
-            yield f"{separator} {_ENCODER.encode(key)}: ["
-            yield ",".join(f"\n  {_ENCODER.encode(node)}" for node in value)
+            yield f"{separator} {dumps_text(key)}: ["
+            yield ",".join(f"\n  {dumps_text(node)}" for node in value)
             yield "\n ]"
         else:
-            yield f"{separator} {_ENCODER.encode(key)}: {_ENCODER.encode(value)}"
+            yield f"{separator} {dumps_text(key)}: {dumps_text(value)}"
         separator = ",\n"
     yield "\n}\n" if content else "{}\n"
 
@@ -148,7 +147,7 @@ def _lines(content: Mapping[str, Any]) -> Iterator[str]:
 def read_document(path: Path) -> dict[str, Any] | None:
     """An earlier document, or None where there is none that can be read."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = loads(path.read_bytes())
     except (OSError, ValueError, RecursionError):
         return None
     return content if isinstance(content, dict) else None
@@ -159,7 +158,7 @@ def read_metadata(path: Path) -> dict[str, Any] | None:
     try:
         with path.open(encoding="utf-8") as file:
             line = file.readlines(2)[-1] if file.readline() else ""
-        metadata = json.loads("{" + line.strip().removesuffix(",") + "}").get("metadata")
+        metadata = loads("{" + line.strip().removesuffix(",") + "}").get("metadata")
     except (OSError, ValueError, IndexError, RecursionError):
         return None
     return metadata if isinstance(metadata, dict) else None

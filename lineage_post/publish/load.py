@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from lineage_post import fast_json
 from lineage_post.publish.fitting import fitting
 from lineage_post.publish.tables import Row, Rows, Value, type_of
 
@@ -40,7 +41,6 @@ MOST_ROWS = {"sqlserver": 1_000, "synapse": 1_000, "fabric": 1_000, "snowflake":
 #: A text of so few characters fits everywhere.
 SHORT = 5_000
 _ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
-_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 TIME = "%Y-%m-%d %H:%M:%S.%f"
 
 
@@ -164,7 +164,7 @@ def _unnested(columns: Sequence[str]) -> str:
 
 
 def _object(columns: Sequence[str], values: Sequence[Value]) -> str:
-    return _ENCODER.encode(dict(zip(columns, map(_plain, values), strict=True)))
+    return fast_json.dumps_text(dict(zip(columns, map(_plain, values), strict=True)))
 
 
 def _plain(value: Value) -> Value:

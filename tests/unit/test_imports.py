@@ -15,6 +15,7 @@ ROOT = Path(lineage_post.__file__).parent
 ORDER = (
     "vocabulary",
     "components",
+    "fast_json",
     "errors",
     "options",
     "yaml_lines",
