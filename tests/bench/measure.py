@@ -13,6 +13,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from lineage_post.artifacts import CatalogTable, Project, read_catalog, read_man
 from lineage_post.cache import Cache
 from lineage_post.lineage import ENGINE, Lineage, trace_project
 from lineage_post.options import Options
-from lineage_post.trace.dialects import dialect_of
+from lineage_post.trace.dialects import dialect_of, rules_of
 from tests.bench.memory import own_peak_mb
 from tests.bench.queries import sqlglot_leaves
 
@@ -65,7 +66,7 @@ def parse(folder: Path) -> Work:
 
 def cold(folder: Path, *, processes: int, expressions: bool = True) -> Work:
     """Everything traced for the first time, and the cache of it written."""
-    project, catalog = _project(folder)
+    project, catalog = _ready(folder)
     options = Options(processes=processes, expressions=expressions)
     home = folder / f"cache-{processes}"
     if not expressions:
@@ -88,7 +89,7 @@ def warm(folder: Path, *, changed: bool) -> Work:
         cold(folder, processes=1)()
     shutil.rmtree(home, ignore_errors=True)
     shutil.copytree(filled, home)
-    project, catalog = _project(folder / "changed" if changed else folder)
+    project, catalog = _ready(folder / "changed" if changed else folder)
 
     def work() -> Lineage:
         cache = Cache.open(home, ENGINE)
@@ -123,6 +124,14 @@ def _project(folder: Path) -> tuple[Project, dict[str, CatalogTable]]:
     catalog = read_catalog(folder / "catalog.json")
     sources = {key: table for key, table in catalog.items() if not key.startswith("model.")}
     return read_manifest(folder / "manifest.json"), sources
+
+
+def _ready(folder: Path) -> tuple[Project, dict[str, CatalogTable]]:
+    """The same, and imported what tracing imports when it is first needed."""
+    project, catalog = _project(folder)
+    import_module("lineage_post.trace.tracing")
+    rules_of(dialect_of(project.adapter_type))
+    return project, catalog
 
 
 def _statements(folder: Path) -> tuple[list[str], str]:
