@@ -103,14 +103,14 @@ def _selected(
 
 
 def _check(loaded: Loaded, tests: list[ContractTest]) -> Checked:
-    from lineage_post.cli.impact import reader
-    from lineage_post.consumers.yaml_places import Places as Lines
+    from lineage_post.consumers import Places as Lines
+    from lineage_post.consumers import files_of
 
     lineage = loaded.lineage
     generated_at = _moment(lineage.project.generated_at)
     now = datetime.now(timezone.utc).replace(tzinfo=None)
     evaluator = Evaluator(lineage, lambda unique_id: Recorded(generated_at, now))
-    lines = Lines(lineage.project, reader(loaded.places, lineage.project.name))
+    lines = Lines(lineage.project, files_of(lineage))
     return checked(evaluator, tests, lines)
 
 

@@ -18,11 +18,12 @@ from lineage_post.artifacts import (
 )
 from lineage_post.cache import Cache
 from lineage_post.cli import console
-from lineage_post.cli.impact import KINDS, reader
+from lineage_post.cli.impact import KINDS
 from lineage_post.cli.loading import Loaded, Request, artifact_options, load
 from lineage_post.cli.picking import selection_options, spots_of
 from lineage_post.cli.places import Places, place_options
 from lineage_post.cli.rows import say_rows
+from lineage_post.consumers import files_of
 from lineage_post.diff import LEVELS, Diff, Level, NodeChange, diff_of
 from lineage_post.diff.document import diff_to_dict, selection_of
 from lineage_post.diff.wording import before_and_after, grouped, node_name, subject, summary, what
@@ -68,7 +69,7 @@ def command(
     before, after, typed = _sides(places.project_dir / Path(state).expanduser(), loaded, request)
     lineages = (before, after)
     picks = spots_of([after, before], selected, excluded)
-    diff = diff_of(before, after, read=reader(places, after.project.name), typed=typed, picks=picks)
+    diff = diff_of(before, after, read=files_of(loaded.lineage), typed=typed, picks=picks)
     selection = selection_of(diff, loaded.lineage.project)
     if select_impacted:
         console.say_plain(" ".join(selection))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from pathlib import Path
 
 import click
 
@@ -12,7 +11,6 @@ from lineage_post.cli import console, wording
 from lineage_post.cli.loading import Loaded, Request, artifact_options, load
 from lineage_post.cli.places import Places, place_options
 from lineage_post.cli.rows import say_rows
-from lineage_post.consumers.yaml_places import Read
 from lineage_post.graph import Column
 from lineage_post.impact import (
     Analysis,
@@ -64,7 +62,7 @@ def command(
     if not (rename or drop or retype or domain):
         raise click.UsageError("Name a change: --rename, --drop, --retype or --domain.")
     loaded = load(places, request)
-    analysis = Analysis(loaded.lineage, reader(places, loaded.lineage.project.name))
+    analysis = Analysis(loaded.lineage)
     changes = [_change(kind, text, loaded.lineage) for kind, texts in asked for text in texts]
     impacts = [analysis.impact(change) for change in changes]
     domains = [analysis.domain(*named_column(loaded.lineage, text)) for text in domain]
@@ -76,22 +74,6 @@ def command(
         for one in domains:
             _say_domain(loaded.lineage, one, analysis)
     return int(any(i.broken or (request.strict and i.possible) for i in impacts))
-
-
-def reader(places: Places, project: str) -> Read:
-    """Reads a file of the project, or of a package in the folder where dbt puts them."""
-    packages = places.project_yml().get("packages-install-path") or "dbt_packages"
-
-    def read(package: str, path: str) -> str | None:
-        root = places.project_dir
-        if package != project:
-            root = root / str(packages) / package
-        try:
-            return (root / Path(path)).read_text(encoding="utf-8")
-        except (OSError, ValueError):
-            return None
-
-    return read
 
 
 def _change(kind: ChangeKind, text: str, lineage: Lineage) -> Change:

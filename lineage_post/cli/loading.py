@@ -143,7 +143,7 @@ def load(places: Places, request: Request) -> Loaded:
             seed_headers=read_seed_headers(project, project_dir=places.project_dir),
             cache=cache,
         )
-        lineage = trace(project)
+        lineage = trace(project).within(places.project_dir)
         other = _path(request.other_mode_manifest)
         if other is not None:
             lineage = with_other_mode(lineage, trace(_project(other, places, request)))

@@ -12,7 +12,12 @@ from dataclasses import dataclass
 from lineage_post.artifacts import Node, Project
 from lineage_post.consumers.own import own_uses
 from lineage_post.consumers.semantic import semantic_uses
-from lineage_post.consumers.tested import data_test_uses, foreign_key_uses, unit_test_uses
+from lineage_post.consumers.tested import (
+    called_nodes,
+    data_test_uses,
+    foreign_key_uses,
+    unit_test_uses,
+)
 from lineage_post.consumers.use import Use, words
 from lineage_post.consumers.uses import TABLES
 
@@ -82,6 +87,7 @@ def _words(project: Project, macros: Mapping[str, str]) -> dict[str, set[str]]:
 
 
 def _uses(project: Project) -> Iterator[Use]:
+    called = called_nodes(project)
     for node in project.nodes.values():
         if node.resource_type in TABLES:
             yield from own_uses(node)
@@ -89,7 +95,7 @@ def _uses(project: Project) -> Iterator[Use]:
         elif node.resource_type == "unit_test":
             yield from unit_test_uses(node, project)
         elif node.resource_type == "test":
-            yield from data_test_uses(node, project)
+            yield from data_test_uses(node, project, called)
     yield from semantic_uses(project)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lineage_post.artifacts import Node, Project
@@ -27,8 +27,24 @@ def unit_test_uses(node: Node, project: Project) -> Iterator[Use]:
         yield Use(node.unique_id, "unit_test", tested.unique_id, name, "expected rows", ("expect",))
 
 
-def data_test_uses(node: Node, project: Project) -> Iterator[Use]:
-    """The columns that a generic test may mean by its arguments, of the node it stands at."""
+#: unique_ids by what an argument of a test may call a node: its own name, or its unique_id.
+Called = Mapping[str, Sequence[str]]
+
+
+def called_nodes(project: Project) -> Called:
+    """The nodes that a contract of this package can name."""
+    found: dict[str, list[str]] = {}
+    for node in project.nodes.values():
+        if node.resource_type != "test":
+            source = node.details.get("source_name") if node.resource_type == "source" else None
+            for name in (f"{source}.{node.name}" if source else node.name, node.unique_id):
+                found.setdefault(name, []).append(node.unique_id)
+    return found
+
+
+def data_test_uses(node: Node, project: Project, called: Called) -> Iterator[Use]:
+    """The columns that a generic test may mean by its arguments, of the node it stands at, or, in
+    a contract of this package, of those that it names."""
     name = node.details.get("test")
     kwargs = node.details.get("kwargs") or {}
     attached = node.details.get("attached_node") or next(iter(node.depends_on), None)
@@ -36,7 +52,7 @@ def data_test_uses(node: Node, project: Project) -> Iterator[Use]:
         return
     role = f"data test {name}"
     if node.details.get("namespace") == "lineage_post":
-        yield from _contract_uses(node, attached, role, project)
+        yield from _contract_uses(node, attached, role, called)
         return
     listed = [str(node.details["column"])] if node.details.get("column") else []
     own = {k: v for k, v in kwargs.items() if k not in _NO_COLUMNS and k != "field"}
@@ -62,7 +78,7 @@ def foreign_key_uses(node: Node, project: Project) -> Iterator[Use]:
             yield Use(node.unique_id, "constraint", found or "", column, role, ("constraints",))
 
 
-def _contract_uses(node: Node, attached: str, role: str, project: Project) -> Iterator[Use]:
+def _contract_uses(node: Node, attached: str, role: str, called: Called) -> Iterator[Use]:
     """The column a contract of this package is on, and those it names as ``model.column``."""
     keys = ("tests", str(node.details.get("test")))
     if node.details.get("column"):
@@ -70,11 +86,8 @@ def _contract_uses(node: Node, attached: str, role: str, project: Project) -> It
     named = (node.details.get("kwargs") or {}).get("columns") or ()
     for text in [named] if isinstance(named, str) else named:
         head, _, column = str(text).rpartition(".")
-        for other in project.nodes.values() if "*" not in str(text) else ():
-            is_source = other.resource_type == "source"
-            own = f"{other.details.get('source_name')}.{other.name}" if is_source else other.name
-            if head in (own, other.unique_id) and other.resource_type != "test":
-                yield Use(node.unique_id, "data_test", other.unique_id, column, role, keys)
+        for other in called.get(head, ()) if "*" not in column else ():
+            yield Use(node.unique_id, "data_test", other, column, role, keys)
 
 
 def _referred(text: str, node: Node, parents: list[Node], project: Project) -> str | None:

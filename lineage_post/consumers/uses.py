@@ -7,7 +7,12 @@ from collections.abc import Iterable, Iterator
 from lineage_post.artifacts import Node
 from lineage_post.consumers.own import own_uses
 from lineage_post.consumers.semantic import semantic_uses
-from lineage_post.consumers.tested import data_test_uses, foreign_key_uses, unit_test_uses
+from lineage_post.consumers.tested import (
+    called_nodes,
+    data_test_uses,
+    foreign_key_uses,
+    unit_test_uses,
+)
 from lineage_post.consumers.use import Use
 from lineage_post.graph import Column
 from lineage_post.lineage import Lineage
@@ -29,6 +34,7 @@ class Uses:
         self._tests: dict[str, list[Node]] = {}
         self._of_test: dict[str, list[Use]] = {}
         self._rest: dict[str, list[Use]] = {}
+        self._called = called_nodes(lineage.project)
         for test in self._nodes.values():
             if test.resource_type == "test":
                 attached = str(test.details.get("attached_node") or "")
@@ -79,7 +85,7 @@ class Uses:
             yield from own_uses(own)
         for test in self._tests.get(node, ()):
             if test.unique_id not in self._of_test:
-                uses = data_test_uses(test, self._lineage.project)
+                uses = data_test_uses(test, self._lineage.project, self._called)
                 self._of_test[test.unique_id] = list(uses)
             yield from (use for use in self._of_test[test.unique_id] if use.node == node)
 
@@ -93,7 +99,7 @@ class Uses:
                 yield from unit_test_uses(node, project)
             elif node.resource_type == "test" and node.details.get("namespace") == "lineage_post":
                 near = {*node.depends_on, node.details.get("attached_node")}
-                uses = data_test_uses(node, project)
+                uses = data_test_uses(node, project, self._called)
                 yield from (use for use in uses if use.node not in near)
         yield from semantic_uses(project)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from lineage_post.consumers import Places, Uses
+from lineage_post.consumers import Places, Uses, files_of
 from lineage_post.consumers.yaml_places import Read
 from lineage_post.errors import SelectionError
 from lineage_post.graph import Column
@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 
 class Analysis:
     """``Analysis(lineage, read).impact(change)``; ``read`` gives the text of a file by its
-    package and path, or None: lines are then counted in the SQL that the manifest has."""
+    package and path, or None: lines are then counted in the SQL that the manifest has. Without
+    ``read`` it is the project's own files, where they are at hand."""
 
-    def __init__(self, lineage: Lineage, read: Read = lambda package, path: None) -> None:
+    def __init__(self, lineage: Lineage, read: Read | None = None) -> None:
         self.lineage = lineage
-        self.places = Places(lineage.project, read)
+        self.places = Places(lineage.project, read or files_of(lineage))
 
     @cached_property
     def uses(self) -> Uses:

@@ -33,13 +33,14 @@ def load(target_dir: Path | str = "target", *, options: Options | None = None) -
     catalog_path = target / "catalog.json"
     catalog = read_catalog(catalog_path) if catalog_path.exists() else {}
     cache = Cache.open(kept, ENGINE) if kept else None
-    headers = read_seed_headers(project, project_dir=_project_dir(target))
+    folder = _project_dir(target)
+    headers = read_seed_headers(project, project_dir=folder)
     lineage = trace_project(
         project, catalog=catalog, options=options, seed_headers=headers, cache=cache
     )
     if cache is not None:
         cache.save()
-    return lineage
+    return lineage.within(folder)
 
 
 def _project_dir(target: Path) -> Path | None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from lineage_post.artifacts import Project
@@ -55,6 +56,8 @@ class Lineage:
     notes: tuple[Note, ...] = ()
     #: Of incremental models that are known in both forms the edges that one form alone has.
     modes: Mapping[str, Mapping[Edge, str]] = field(default_factory=dict)
+    #: Where the project's files are, if they are at hand: lines are counted in them.
+    project_dir: Path | None = None
 
     @cached_property
     def graph(self) -> ColumnGraph:
@@ -75,6 +78,10 @@ class Lineage:
         """This lineage, which need not make again what tracing it took."""
         self.__dict__.update(relations=relations, tasks=tasks)
         return self
+
+    def within(self, project_dir: Path | None) -> Lineage:
+        """This lineage, of a project whose files are in that folder."""
+        return replace(self, project_dir=project_dir).made_of(self.relations, self.tasks)
 
     @cached_property
     def children(self) -> Mapping[str, tuple[str, ...]]:
@@ -110,7 +117,8 @@ class Lineage:
     ) -> tuple[Impact, ...]:
         """What each change breaks: ``impact(rename={"stg_orders.status": "state"})``.
 
-        Raises SelectionError for a column that is not there.
+        Dependents have the file and line that the command tells. Raises SelectionError for a
+        column that is not there, and for a name that cannot be one.
         """
         # The answers are made of lineages, so that this module comes before theirs.
         asking = import_module("lineage_post.impact.asking")

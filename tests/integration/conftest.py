@@ -15,6 +15,8 @@ from typing import Any
 import duckdb
 import pytest
 
+from tests.dbt.in_process import install, run_dbt
+
 ROOT = Path(__file__).parents[2]
 #: What these need is there only in the environments that `make test-matrix` makes for them.
 NEEDED = {"test_spark.py": "pyspark", "test_table_formats.py": "duckdb_extension_ducklake"}
@@ -34,17 +36,25 @@ class Shop:
 
     def dbt(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Runs dbt as a user would, in a process of its own."""
-        environment = {
-            **os.environ,
+        command = [str(Path(sys.executable).with_name("dbt")), "--no-use-colors", *arguments]
+        done = subprocess.run(
+            command,
+            cwd=self.folder,
+            env={**os.environ, **self.environment},
+            capture_output=True,
+            text=True,
+        )
+        return self._checked(done) if check else done
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {
             "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
             "DBT_PROFILES_DIR": str(self.folder),
         }
-        command = [str(Path(sys.executable).with_name("dbt")), "--no-use-colors", *arguments]
-        done = subprocess.run(
-            command, cwd=self.folder, env=environment, capture_output=True, text=True
-        )
-        if check and done.returncode:
-            raise AssertionError(f"dbt {' '.join(arguments)}:\n{done.stdout}\n{done.stderr}")
+
+    def _checked(self, done: subprocess.CompletedProcess[str]) -> subprocess.CompletedProcess[str]:
+        assert done.returncode == 0, f"{done.args}:\n{done.stdout}\n{done.stderr}"
         return done
 
     def query(self, sql: str) -> list[tuple[Any, ...]]:
@@ -52,14 +62,21 @@ class Shop:
             return connection.execute(sql).fetchall()
 
 
+@dataclass(frozen=True)
+class QuickShop(Shop):
+    """The same with dbt in this process, which spares its imports."""
+
+    def dbt(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        done = run_dbt(self.folder, arguments, self.environment)
+        return self._checked(done) if check else done
+
+
 @pytest.fixture(scope="session")
 def built_shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
     """The shop after `dbt build` and `dbt docs generate`; tests leave it as it is."""
-    shop = Shop(tmp_path_factory.mktemp("shop") / "integration_project")
+    shop = QuickShop(tmp_path_factory.mktemp("shop") / "integration_project")
     shutil.copytree(ROOT / "integration_project", shop.folder, ignore=LEFT_OUT)
-    packages = shop.folder / "packages.yml"
-    packages.write_text(f"packages:\n  - local: {ROOT.as_posix()}\n", encoding="utf-8")
-    shop.dbt("deps")
+    install(shop.folder)
     shop.dbt("build")
     shop.dbt("docs", "generate")
     return shop
@@ -68,7 +85,7 @@ def built_shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
 @pytest.fixture
 def shop(built_shop: Shop, tmp_path: Path) -> Shop:
     """A copy of the built shop that a test may change."""
-    copied = Shop(tmp_path / "shop")
+    copied = QuickShop(tmp_path / "shop")
     shutil.copytree(built_shop.folder, copied.folder, symlinks=True)
     return copied
 

