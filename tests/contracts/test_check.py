@@ -96,7 +96,7 @@ def test_sarif_is_what_code_scanning_reads(check: Check) -> None:
 
 
 def test_a_manifest_without_compiled_sql_is_refused(check: Check, project: ContractProject) -> None:
-    project.dbt("parse", "--no-partial-parse")
+    project.dbt("parse")
     code, _, err = check()
     assert code == 2 and "compile" in err
 

@@ -143,7 +143,7 @@ def test_switched_off_it_does_nothing(duck: DbtProject) -> None:
     assert duck.recorded() == before
 
 
-@pytest.mark.parametrize("threads", ["1", "8"])
+@pytest.mark.parametrize("threads", ["1", pytest.param("8", marks=pytest.mark.long)])
 @pytest.mark.parametrize("command", [("compile",), ("docs", "generate")], ids=" ".join)
 def test_commands_that_only_render_the_hook_record_nothing(
     duck: DbtProject, command: tuple[str, ...], threads: str

@@ -175,6 +175,7 @@ def test_a_run_of_one_model_sees_the_columns_of_parents_it_did_not_run(
     ],
     ids=lambda value: value[0] if isinstance(value, list) else None,
 )
+@pytest.mark.any_warehouse
 def test_each_command_records_what_it_built_and_the_inputs_no_run_builds(
     watched: Watched, command: list[str], built: set[str], derived: set[str]
 ) -> None:
@@ -195,6 +196,7 @@ def test_each_command_records_what_it_built_and_the_inputs_no_run_builds(
     ],
     ids=" ".join,
 )
+@pytest.mark.any_warehouse
 def test_a_partial_run_of_what_is_unchanged_adds_refreshes_alone(
     watched: Watched, command: tuple[str, ...]
 ) -> None:
@@ -206,6 +208,7 @@ def test_a_partial_run_of_what_is_unchanged_adds_refreshes_alone(
     assert set(counts.values()) == {0}
 
 
+@pytest.mark.any_warehouse
 def test_dbt_test_records_nothing(watched: Watched) -> None:
     before = watched.project.recorded()
     result = watched.dbt("test", "--select", "stg_orders", rebuilt=set())
@@ -213,6 +216,7 @@ def test_dbt_test_records_nothing(watched: Watched) -> None:
     assert watched.project.recorded() == before
 
 
+@pytest.mark.any_warehouse
 def test_a_failed_and_a_skipped_model_never_become_current(watched: Watched) -> None:
     watched.project.write("models/fct_customers.sql", BROKEN)
     result = watched.dbt("build", *NO_TESTS, rebuilt={"order_log"})
@@ -227,6 +231,7 @@ def test_a_failed_and_a_skipped_model_never_become_current(watched: Watched) -> 
     assert current[0][1] != result.run_id
 
 
+@pytest.mark.any_warehouse
 def test_a_jinja_error_is_a_failed_attempt(watched: Watched) -> None:
     watched.project.write(
         "models/report.sql", "{{ exceptions.raise_compiler_error('no') if execute }} select 1 as a"
@@ -236,6 +241,7 @@ def test_a_jinja_error_is_a_failed_attempt(watched: Watched) -> None:
     assert watched.project.refreshes(result) == {"report": "error"}
 
 
+@pytest.mark.any_warehouse
 def test_retry_records_what_it_repaired(watched: Watched) -> None:
     good = (watched.project.folder / "models/fct_customers.sql").read_text()
     watched.project.write("models/fct_customers.sql", BROKEN)
@@ -252,6 +258,7 @@ def test_retry_records_what_it_repaired(watched: Watched) -> None:
     assert (recorded["fct_customers"], recorded["report"]) == ("success", "success")
 
 
+@pytest.mark.any_warehouse
 def test_fail_fast_records_what_was_built_before_it(watched: Watched) -> None:
     watched.project.write("models/stg_orders.sql", "select nothing from {{ ref('raw_orders') }}")
     result = watched.dbt("build", *NO_TESTS, "--fail-fast", "--threads", "1", rebuilt=set())
@@ -287,6 +294,7 @@ def test_an_incremental_run_says_so_and_its_edge_to_itself_is_no_table_edge(
 @pytest.mark.parametrize(
     "flags", [("--empty",), ("--sample", "{'start': '2026-01-02', 'end': '2026-01-03'}")]
 )
+@pytest.mark.any_warehouse
 def test_an_empty_or_sampled_run_is_recorded_as_such_and_is_never_current(
     watched: Watched, flags: tuple[str, ...]
 ) -> None:
@@ -322,6 +330,7 @@ def test_partial_parsing_does_not_change_what_is_recorded(watched_duck: Watched)
     assert [r[:2] for r in after] == [r[:2] for r in fingerprints]
 
 
+@pytest.mark.any_warehouse
 def test_deferred_inputs_are_the_projects_own_nodes(watched: Watched) -> None:
     project = watched.project
     state = project.folder / "state"
@@ -351,6 +360,7 @@ def test_deferred_inputs_are_the_projects_own_nodes(watched: Watched) -> None:
     ]
 
 
+@pytest.mark.any_warehouse
 def test_a_node_that_left_the_project_leaves_the_current_views_alone(watched: Watched) -> None:
     project = watched.project
     project.remove("models/report.sql")
@@ -377,6 +387,7 @@ def test_a_disabled_node_has_not_left_the_project(watched_duck: Watched) -> None
     assert "removed" not in watched_duck.project.refreshes(result).values()
 
 
+@pytest.mark.any_warehouse
 def test_lineage_that_cannot_be_traced_replaces_the_old_edges(
     watched: Watched, monkeypatch: pytest.MonkeyPatch
 ) -> None:
