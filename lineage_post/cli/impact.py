@@ -62,7 +62,7 @@ def command(
     if not (rename or drop or retype or domain):
         raise click.UsageError("Name a change: --rename, --drop, --retype or --domain.")
     loaded = load(places, request)
-    analysis = Analysis(loaded.lineage)
+    analysis = Analysis(loaded.lineage, kept=loaded.kept)
     changes = [_change(kind, text, loaded.lineage) for kind, texts in asked for text in texts]
     impacts = [analysis.impact(change) for change in changes]
     domains = [analysis.domain(*named_column(loaded.lineage, text)) for text in domain]
@@ -73,6 +73,7 @@ def command(
             Told(loaded.lineage, impact, show_all).say()
         for one in domains:
             _say_domain(loaded.lineage, one, analysis)
+    analysis.save()
     return int(any(i.broken or (request.strict and i.possible) for i in impacts))
 
 

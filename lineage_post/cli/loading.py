@@ -66,6 +66,8 @@ class Loaded:
     places: Places
     manifest: Path
     warnings: list[str] = field(default_factory=list)
+    #: Where commands keep what they found out for later runs; None to keep nothing.
+    kept: Path | None = None
     #: Of what was read from the lineage tables: the times it is of, and who vouches for it.
     recalled: Recalled | None = None
 
@@ -148,7 +150,7 @@ def load(places: Places, request: Request) -> Loaded:
         if other is not None:
             lineage = with_other_mode(lineage, trace(_project(other, places, request)))
     cache.save()
-    loaded = Loaded(lineage, lineage, options, places, manifest)
+    loaded = Loaded(lineage, lineage, options, places, manifest, kept=kept)
     loaded.warnings += [f"{n.unique_id}: {n.message}" for n in lineage.notes]
     return loaded
 

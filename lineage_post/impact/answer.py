@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lineage_post.consumers import Places, Uses, files_of
@@ -11,6 +12,7 @@ from lineage_post.errors import SelectionError
 from lineage_post.graph import Column
 from lineage_post.impact.change import Change, ChangeKind, Impact
 from lineage_post.impact.domain import Domain, domain_of
+from lineage_post.impact.kept import KeptVerdicts
 from lineage_post.impact.possible import possible_of
 from lineage_post.impact.simulate import Retracer
 from lineage_post.impact.walk import Walk
@@ -23,10 +25,14 @@ if TYPE_CHECKING:
 class Analysis:
     """``Analysis(lineage, read).impact(change)``; ``read`` gives the text of a file by its
     package and path, or None: lines are then counted in the SQL that the manifest has. Without
-    ``read`` it is the project's own files, where they are at hand."""
+    ``read`` it is the project's own files, where they are at hand. ``kept`` is the folder in which
+    what is found out about readers is kept for later runs; ``save`` writes it."""
 
-    def __init__(self, lineage: Lineage, read: Read | None = None) -> None:
+    def __init__(
+        self, lineage: Lineage, read: Read | None = None, kept: Path | None = None
+    ) -> None:
         self.lineage = lineage
+        self.kept = KeptVerdicts(kept)
         self.places = Places(lineage.project, read or files_of(lineage))
 
     @cached_property
@@ -35,13 +41,16 @@ class Analysis:
 
     @cached_property
     def retracer(self) -> Retracer:
-        return Retracer(self.lineage)
+        return Retracer(self.lineage, self.kept)
 
     @cached_property
     def joins(self) -> OuterJoins:
         from lineage_post.impact.outer_joins import OuterJoins
 
         return OuterJoins(self.lineage)
+
+    def save(self) -> None:
+        self.kept.save()
 
     def walk(self, column: Column) -> Walk:
         """All that depends on a column, without the places."""

@@ -6,12 +6,16 @@ the column by a star, and hands the new name on; where it does not, the reader's
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 from lineage_post.artifacts import Node
 from lineage_post.graph import Column
+from lineage_post.impact.kept import KeptVerdicts, key_of
 from lineage_post.lineage import Lineage
 from lineage_post.lineage.task import Settings, Task
 from lineage_post.schema import Columns, Learned, ProjectIndex
@@ -39,15 +43,28 @@ class Verdict:
     passes: frozenset[str] = frozenset()
     is_known: bool = True
 
+    def to_list(self) -> list[Any]:
+        """As JSON has it; None, of ``named``, goes first."""
+        named = sorted(self.named, key=lambda name: (name is not None, name or ""))
+        return [self.is_named, named, sorted(self.passes), self.is_known]
+
+    @classmethod
+    def from_list(cls, values: list[Any]) -> Verdict:
+        is_named, named, passes, is_known = values
+        return cls(bool(is_named), frozenset(named), frozenset(passes), bool(is_known))
+
 
 #: Of a reader without SQL, or whose SQL cannot be read.
 UNTOLD = Verdict(False, is_known=False)
 
 
 class Retracer:
-    """Verdicts on the readers of a lineage: ``Retracer(lineage).verdict(reader, (node, name))``."""
+    """Verdicts on the readers of a lineage: ``Retracer(lineage).verdict(reader, (node, name))``.
 
-    def __init__(self, lineage: Lineage) -> None:
+    What was ``kept`` is not traced again; saving it is left to the caller.
+    """
+
+    def __init__(self, lineage: Lineage, kept: KeptVerdicts | None = None) -> None:
         project = lineage.project
         options = lineage.options
         self.lineage = lineage
@@ -56,20 +73,28 @@ class Retracer:
         self.settings = Settings(
             dialect, "", False, options.masking_functions, commands=options.commands
         )
-        inlined = {
-            ((cte.name,), cte.unique_id) for node in project.nodes.values() for cte in node.ctes
-        }
-        self.index = ProjectIndex(dialect, [*self.relations.names(), *sorted(inlined)])
+        self._kept = kept or KeptVerdicts()
         self._verdicts: dict[tuple[str, Column], Verdict] = {}
         self._before: dict[str, Trace] = {}
         self._computed: dict[str, dict[str, tuple[str, ...]]] = {}
+
+    @cached_property
+    def names(self) -> list[tuple[tuple[str, ...], str]]:
+        """All names that SQL may have for a relation, those of inlined models among them."""
+        nodes = self.lineage.project.nodes.values()
+        inlined = {((cte.name,), cte.unique_id) for node in nodes for cte in node.ctes}
+        return [*self.relations.names(), *sorted(inlined)]
+
+    @cached_property
+    def index(self) -> ProjectIndex:
+        return ProjectIndex(self.settings.dialect, self.names)
 
     def verdict(self, reader: str, column: Column) -> Verdict:
         """What the SQL of ``reader`` does with the column's name; not known without SQL."""
         key = (reader, column)
         if key not in self._verdicts:
             task = self.tasks.get(reader) or self._test(self.lineage.project.nodes.get(reader))
-            self._verdicts[key] = self._judged(task, column) if task is not None else UNTOLD
+            self._verdicts[key] = self._known(task, column) if task is not None else UNTOLD
         return self._verdicts[key]
 
     def computed(self, node: str, column: str) -> tuple[str, ...]:
@@ -93,6 +118,21 @@ class Retracer:
         stop_at = tuple(sorted((cte.name, cte.unique_id) for cte in node.ctes))
         parents = tuple((self.relations.builder(p), p) for p in node.depends_on)
         return Task(node.unique_id, node.compiled_code, stop_at, parents)
+
+    def _known(self, task: Task, column: Column) -> Verdict:
+        """What an earlier run found, or what this one does."""
+        asked = self.relations.builder(column[0]), column[1]
+        key = key_of(task, self.settings, self.lineage, (asked, self._names_digest))
+        found = self._kept.find(key)
+        if found is None:
+            verdict = self._judged(task, column)
+            self._kept.add(key, verdict.to_list())
+            return verdict
+        return Verdict.from_list(found)
+
+    @cached_property
+    def _names_digest(self) -> str:
+        return hashlib.sha256(repr(self.names).encode("utf-8", "surrogatepass")).hexdigest()
 
     def _judged(self, task: Task, column: Column) -> Verdict:
         key = self.relations.builder(column[0])
