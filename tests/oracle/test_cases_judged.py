@@ -32,7 +32,13 @@ def checked(number: int) -> Checked:
     form = FORMS[number]
     claims = claims_of_case(form.case.expected, form.schema)
     return check(
-        form.sql, form.schema, claims, trials=TRIALS, more=MORE_FOR_SUSPECTS, dialect=form.dialect
+        form.sql,
+        form.schema,
+        claims,
+        trials=TRIALS,
+        more=MORE_FOR_SUSPECTS,
+        explained=form.explained(),
+        dialect=form.dialect,
     )
 
 
