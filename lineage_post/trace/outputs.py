@@ -65,6 +65,10 @@ def add_output(t: Tracer, item: Any, f: Frame, opens: list[Open]) -> None:
         opens.append(OpenUnknown("untuple", Reason.UNSUPPORTED_SYNTAX, detail))
     elif cls is exp.QueryTransform:
         _add_script_output(t, item, f)
+    elif cls is exp.EQ and t.rules.family == "tsql" and item.this.is_string:
+        # ``'n' = c`` is another spelling of ``c as n``.
+        alias = exp.to_identifier(item.this.name, quoted=True)
+        add_output(t, exp.Alias(this=item.args["expression"], alias=alias), f, opens)
     elif t.rules.name == "duckdb" and _add_of_duckdb(t, item, f, opens):
         return
     elif cls is _APPLY:
