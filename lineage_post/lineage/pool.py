@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
 #: Below so many bytes of SQL in one run, starting processes costs more than they save.
-WORTH_PROCESSES = 3_000_000
+WORTH_PROCESSES = 1_500_000
 #: More processes than this gain nothing: this one hands out and takes back all they do.
 MAX_PROCESSES = 8
 #: So many tasks go to a process at once, so that none waits long for another.
