@@ -1,8 +1,8 @@
 {#-
     Of each vertex of `graph` a number: the same for those that lead to each other, -1 for those that
-    were taken away. In rounds: what nothing leads to, or what leads nowhere, is
-    taken away; each that is left gets the greatest id that leads to it, and those that lead back to
-    that one form a group with it.
+    were taken away. In rounds: what nothing leads to, or what leads nowhere, is taken away; each that
+    is left gets the greatest id that leads to it, and those that lead back to that one form a group
+    with it.
 
     Source: S. Orzan, On Distributed Verification and Verified Distribution (2004).
 -#}
@@ -10,9 +10,11 @@
     {%- set peeled -%}
         transform(graph, vertex -> case
             when element_at(peeled, vertex.id) <> 0 then element_at(peeled, vertex.id)
-            when size(filter(vertex.ahead, other -> element_at(peeled, other) = 0)) = 0 then -1
-            when size(filter(vertex.behind, other -> element_at(peeled, other) = 0)) = 0 then -1
-            else 0
+            when
+                size(filter(vertex.ahead, other -> element_at(peeled, other) = 0)) > 0
+                and size(filter(vertex.behind, other -> element_at(peeled, other) = 0)) > 0
+                then 0
+            else -1
         end)
     {%- endset -%}
     {%- set reached_by -%}

@@ -296,9 +296,9 @@
         vertex.mark as readers,
         cast(
             case
-                when size(vertex.ahead) = 0
-                    then 'all of its readers are known: none has it in a value, a row or a setting'
-                else 'all of its readers are known: it feeds columns alone that are unused themselves'
+                when size(vertex.ahead) > 0
+                    then 'all of its readers are known: it feeds columns alone that are unused themselves'
+                else 'all of its readers are known: none has it in a value, a row or a setting'
             end as {{ dbt.type_string() }}
         ) as because
     from told

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from random import Random
 
 import pytest
 import sqlglot
 
-from tests.dbt.dbt_project import DbtProject
-from tests.dbt.remembered import FCT, claim, load
+from lineage_post.history.claims import Claim
+from lineage_post.values import ColumnLineage, Edge
+from lineage_post.vocabulary import State, Subtype
+from tests.dbt.dbt_project import DbtProject, Row
+from tests.dbt.remembered import FCT, LONG_AGO, claim, load
 from tests.dbt.test_findings import TWO_FORMS
 
 pytestmark = pytest.mark.dbt
@@ -76,36 +80,98 @@ def test_the_queries_are_plain_enough_for_every_warehouse(
     assert sqlglot.parse_one(statement, dialect=dialect).find(sqlglot.exp.Select)
 
 
+#: Two columns that are unused, the one because of the other, and labels that end or do not.
+SPARE = "id as order_id,\n    id as spare,"
+PASSED = {
+    "passing": "select spare as passed, order_id, amount from {{ ref('stg_orders') }}",
+    "passed_on": "select order_id, amount from {{ ref('passing') }}",
+}
+LABELS = """\
+  - name: passing
+    columns:
+      - {name: order_id, config: {meta: {lineage: {declassify: [classification]}}}}
+      - {name: AMOUNT, config: {tags: [money]}}
+      - {name: a, config: {tags: [first, money], meta: {classification: key}}}
+  - name: report
+    columns:
+      - {name: b, config: {tags: [first]}}
+      - {name: c, config: {meta: {lineage: {declassify: true}}}}
+"""
+
+
+def tangled(nodes: list[str]) -> list[Claim]:
+    """Claims of edges between any columns of the nodes: cycles of columns, and of rows."""
+    draw = Random(12)
+
+    def edge_to(target: str) -> Edge:
+        source, column = draw.choice(nodes), draw.choice("abcde")
+        return Edge(source, column, None, target, draw.choice("abcde"), Subtype.TRANSFORMATION)
+
+    edges = {target: [edge_to(target) for _ in range(6)] for target in nodes}
+    edges[nodes[0]].append(Edge(nodes[1], "e", None, nodes[0], None, Subtype.FILTER))
+    return [
+        Claim(
+            target,
+            run_id="q2",
+            observed_at=LONG_AGO,
+            columns=tuple(
+                ColumnLineage(number, column, None, State.KNOWN, None)
+                for number, column in enumerate("abcde", start=1)
+            ),
+            edges=tuple(made),
+        )
+        for target, made in edges.items()
+    ]
+
+
 def test_what_spark_has_in_place_of_joins_and_recursion_answers_the_same(duck: DbtProject) -> None:
-    """Its own text, moved to DuckDB: two producers, and both forms of an incremental model."""
+    """Its own text, moved to DuckDB: two producers, both forms of a model, and a tangle."""
     duck.write("models/two_forms.sql", TWO_FORMS)
-    for _ in range(2):
-        assert duck.dbt("run", "--select", "two_forms").code == 0
-    load(duck, claim(FCT, ("model.shop.big_orders", "amount"), "revenue"))
+    staged = (duck.folder / "models/stg_orders.sql").read_text()
+    duck.write("models/stg_orders.sql", staged.replace("id as order_id,", SPARE))
+    for name, text in PASSED.items():
+        duck.write(f"models/{name}.sql", text)
+    schema = (duck.folder / "models/schema.yml").read_text()
+    duck.write("models/schema.yml", schema.replace("models:\n", "models:\n" + LABELS))
+    for more in (["stg_orders", *PASSED], []):
+        assert duck.dbt("run", "--select", "two_forms", *more).code == 0
+    nodes = [f"model.shop.{name}" for name in ("passed_on", "passing", "report", "stg_customers")]
+    own = claim(FCT, ("model.shop.big_orders", "amount"), "revenue")
+    load(duck, own, *tangled(nodes))
     ends = "{'node': 'from_node', 'column': 'from_column'"
     ends += ", 'next': 'to_node', 'next_column': 'to_column'}"
     source = "source.shop.app.customers"
     asked = {
         "edges": "current_edges(none, none)",
         "downstream": f"walk({ends}, '{source}', 'email', 4, true, none, none)",
+        "cycles": "cycles()",
+        "unused": "unused_columns(6)",
+        "tags": "column_tags(12)",
     }
     lines = [
         f"-- @@ {maker} {name}\n{{{{ lineage_post.{maker}__{call} }}}}\n"
         for name, call in asked.items()
         for maker in ("default", "spark")
     ]
-    duck.write("models/asked.sql", "".join(lines))
-    assert duck.dbt("compile", "--select", "asked").code == 0
+    # Who names a column is known of a run alone.
+    duck.write("models/asked.sql", "select 1 as one\n/*\n" + "".join(lines) + "*/")
+    assert duck.dbt("run", "--select", "asked").code == 0
     duck.remove("models/asked.sql")
-    compiled = duck.manifest()["nodes"]["model.shop.asked"]["compiled_code"]
+    compiled = duck.manifest()["nodes"]["model.shop.asked"]["compiled_code"].strip("*/")
     parts = re.split(r"-- @@ (\w+) (\w+)\n", compiled)[1:]
-    found = {}
+    found: dict[tuple[str, str], list[Row]] = {}
     for maker, name, sql in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
         if maker == "spark":
-            [sql] = sqlglot.transpile(sql.replace('"', "`"), read="spark", write="duckdb")
+            # Relations have DuckDB's quotes, and so has the JSON of its own functions.
+            quoted = sql.replace('"', "`").replace("[`json`]", '["json"]')
+            [sql] = sqlglot.transpile(quoted, read="spark", write="duckdb")
         found[maker, name] = sorted(duck.query(sql), key=repr)
     for name in asked:
         assert found["spark", name] == found["default", name] != []
     kinds = {(row[-1], row[11]) for row in found["spark", "edges"]}
     assert {("first", 1), ("incremental", 1), (None, 2)} <= kinds
     assert {row[2] for row in found["spark", "downstream"]} >= {1, 2, 3}
+    assert len({cycle for cycle, *_ in found["spark", "cycles"]}) >= 4
+    reasons = {because.partition(": ")[2] for *_, because in found["spark", "unused"]}
+    assert len(reasons) == 2
+    assert {row[6] for row in found["spark", "tags"]} >= {0, 1, 2}

@@ -8,8 +8,10 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -44,8 +46,28 @@ shop:
 {{ config(materialized='table') }}
 select customer, sum(amount) as revenue from {{ ref('orders') }} where amount > 0 group by customer
 """,
-    "models/report.sql": "select revenue * 2 as doubled from {{ ref('revenue') }}",
+    "models/report.sql": """\
+select customer as client, revenue * 2 as doubled from {{ ref('revenue') }}
+""",
+    # What report has beside is read by nothing, and what that is made of by it alone.
+    "models/board.sql": "select doubled as shown from {{ ref('report') }}",
+    "models/schema.yml": """\
+models:
+  - name: revenue
+    columns:
+      - {name: REVENUE, config: {tags: [money], meta: {classification: secret}}}
+  - name: board
+    columns:
+      - {name: shown, config: {meta: {lineage: {declassify: [classification]}}}}
+""",
 }
+#: The same project beside it.
+ON_DUCKDB = """\
+shop:
+  target: dev
+  outputs:
+    dev: {type: duckdb, path: shop.duckdb, schema: dev, threads: 1}
+"""
 #: Asks all questions in one process: Spark takes its time to start.
 ASK = """\
 {%% macro ask() %%}
@@ -58,9 +80,9 @@ ASK = """\
     {%%- endfor -%%}
 {%% endmacro %%}
 """
-#: Views that walk are switched off on Spark, which would plan them for minutes.
-WALKING = {"lineage_column_tags", "lineage_cycles", "lineage_unused_columns"}
-VIEWS = sorted({p.stem for p in (ROOT / "models/views").glob("*.sql")} - WALKING)
+VIEWS = sorted(p.stem for p in (ROOT / "models/views").glob("*.sql"))
+#: Spark has a text of its own for these.
+WALKING = ("lineage_column_tags", "lineage_cycles", "lineage_unused_columns")
 #: The macro's call, and the columns to read of it.
 CALLS = {
     "column_edges": ("column_edges_as_of()", "from_column, to_node, to_column, subtype"),
@@ -76,11 +98,12 @@ CALLS = {
     "up": ("upstream('model.shop.report', 'doubled', depth=1)", "node, column_name, depth"),
     "changes": ("column_changes()", "node, column_name, `change`, sources"),
 }
-#: One edge that the SQL has too, and one that it has not.
+#: One edge that the SQL has too, one that it has not, and one that leads back.
 IMPORTED = """\
 from_node,from_column,to_node,to_column
 model.shop.revenue,revenue,model.shop.report,doubled
 seed.shop.orders,id,model.shop.report,doubled
+model.shop.report,doubled,model.shop.revenue,revenue
 """
 Rows = list[list[str]]
 
@@ -91,13 +114,17 @@ class Spark(Shop):
 
     imported: str = ""
 
-    def ask(self) -> dict[str, Rows]:
-        """The rows of every view and macro, as text."""
+    def ask(
+        self,
+        views: Iterable[str] = VIEWS,
+        calls: Mapping[str, tuple[str, str]] = MappingProxyType(CALLS),
+    ) -> dict[str, Rows]:
+        """The rows of views and macros, as text."""
         asked = {
             name: f"'select {columns} from (' ~ lineage_post.{call} ~ ') as q'"
-            for name, (call, columns) in CALLS.items()
+            for name, (call, columns) in calls.items()
         }
-        asked |= {view: f"'select * from ' ~ ref('lineage_post', '{view}')" for view in VIEWS}
+        asked |= {view: f"'select * from ' ~ ref('lineage_post', '{view}')" for view in views}
         listed = ", ".join(f'"{name}": {sql}' for name, sql in asked.items())
         (self.folder / "macros").mkdir(exist_ok=True)
         (self.folder / "macros/ask.sql").write_text(ASK % listed, encoding="utf-8")
@@ -118,11 +145,27 @@ class Spark(Shop):
         found: dict[str, Any] = json.loads(done.stdout[done.stdout.index("{") :])
         return found
 
+    def load(self) -> None:
+        """Puts the imported edges into the tables, and builds a second time."""
+        arguments = json.dumps({"directory": self.imported})
+        self.dbt("run-operation", "lineage_post.load", "--args", arguments)
+        self.dbt("build", "--exclude-resource-type", "test")
+
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Spark:
-    folder = tmp_path_factory.mktemp("spark")
-    for name, text in FILES.items():
+    return made(tmp_path_factory.mktemp("spark"), FILES)
+
+
+@pytest.fixture(scope="module")
+def on_duckdb(tmp_path_factory: pytest.TempPathFactory) -> Spark:
+    """The same project, and the same import, on DuckDB."""
+    return made(tmp_path_factory.mktemp("duckdb"), FILES | {"profiles.yml": ON_DUCKDB})
+
+
+def made(folder: Path, files: dict[str, str]) -> Spark:
+    """A project that was built once, with an import that was not loaded yet."""
+    for name, text in files.items():
         path: Path = folder / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
@@ -153,9 +196,10 @@ def test_a_build_records_its_edges(built: dict[str, Rows]) -> None:
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_can_be_read(built: dict[str, Rows], view: str) -> None:
-    # Nothing was declared, violated or disagreed about.
+    # Nothing was declared, violated or disagreed about, and nothing leads back.
     is_finding = view in (
         "lineage_contract_violations",
+        "lineage_cycles",
         "lineage_disagreements",
         "lineage_unknowns",
     )
@@ -184,20 +228,49 @@ def test_walks_go_step_by_step(built: dict[str, Rows]) -> None:
     assert built["up"] == [["model.shop.revenue", "revenue", "1"]]
 
 
+@pytest.fixture(scope="module")
+def loaded(project: Spark, built: dict[str, Rows]) -> dict[str, Rows]:
+    """The answers after an import and a second build."""
+    project.load()
+    return project.ask()
+
+
 def test_an_import_stands_beside_what_was_built_and_a_second_build_adds_no_edge(
-    project: Spark, built: dict[str, Rows]
+    project: Spark, built: dict[str, Rows], loaded: dict[str, Rows]
 ) -> None:
-    arguments = json.dumps({"directory": project.imported})
-    project.dbt("run-operation", "lineage_post.load", "--args", arguments)
-    project.dbt("build", "--exclude-resource-type", "test")
-    after = project.ask()
-    assert ["logs", "model.shop.report", "doubled", "True"] in after["claims"]
-    asserted = {tuple(row[1:5] + row[-2:]) for row in after["lineage_disagreements"]}
+    assert ["logs", "model.shop.report", "doubled", "True"] in loaded["claims"]
+    asserted = {tuple(row[1:5] + row[-2:]) for row in loaded["lineage_disagreements"]}
     assert ("seed.shop.orders", "id", "model.shop.report", "doubled", "logs", "execution") in (
         asserted
     )
-    own = [row for row in after["column_edges"] if row[0] != "id"]
-    assert sorted(own) == sorted(built["column_edges"])
-    assert after["changes"] != built["changes"]
+    more = [
+        ["doubled", "model.shop.revenue", "revenue", "TRANSFORMATION"],
+        ["id", "model.shop.report", "doubled", "TRANSFORMATION"],
+    ]
+    assert sorted(loaded["column_edges"]) == sorted(built["column_edges"] + more)
+    assert loaded["changes"] != built["changes"]
     history = project.command("history", "report.doubled", "--profiles-dir", str(project.folder))
     assert {c["producer"] for c in history["changes"]} == {"execution", "logs"}
+
+
+def test_views_that_walk_say_what_those_of_duckdb_say(
+    built: dict[str, Rows], loaded: dict[str, Rows], on_duckdb: Spark
+) -> None:
+    before = on_duckdb.ask(WALKING, {})
+    on_duckdb.load()
+    after = on_duckdb.ask(WALKING, {})
+    for view in WALKING:
+        assert sorted(built[view]) == sorted(before[view])
+        assert sorted(loaded[view]) == sorted(after[view]) != []
+    cycle = [["feedback", "model.shop.report"], ["feedback", "model.shop.revenue"]]
+    assert sorted(row[1:3] for row in loaded["lineage_cycles"]) == cycle
+    assert {tuple(row[:2]) for row in built["lineage_unused_columns"]} >= {
+        ("model.shop.report", "client"),
+        ("model.shop.revenue", "customer"),
+    }
+    reached = {(row[0], row[2], row[6]) for row in built["lineage_column_tags"]}
+    assert ("model.shop.board", "money", "2") in reached
+    assert ("model.shop.report", "classification=secret", "1") in reached
+    assert not any(
+        row[0] == "model.shop.board" and "=" in row[2] for row in built["lineage_column_tags"]
+    )
