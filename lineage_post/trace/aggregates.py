@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from sqlglot import exp
@@ -46,15 +47,22 @@ def count_if(t: Tracer, node: Any, f: Frame) -> int:
     return chosen(t, node, 0, condition(t, node.args["this"], f))
 
 
+#: ``sumIf``, ``sumIfState``.
+_IF = re.compile(r"If(?![a-z])")
+
+
 @handles("CombinedAggFunc", "CombinedParameterizedAgg")
 def combined(t: Tracer, node: Any, f: Frame) -> int:
-    """ClickHouse's ``sumIf(a, b)``: the last argument decides what is summed."""
+    """ClickHouse's ``sumIf(a, b)``: the last argument decides what is summed. Of ``argMaxState(a,
+    b)`` b decides whose a it is."""
     arguments = node.args.get("expressions") or ()
-    if not str(node.name).endswith("If") or not arguments:
+    name = str(node.name)
+    decisive_from = len(arguments) - 1 if _IF.search(name) else len(arguments)
+    if name.startswith("argM"):
+        decisive_from = min(decisive_from, 1)
+    if decisive_from == len(arguments):
         return aggregate(t, node, f)
-    values, conditions = arguments[:-1], arguments[-1:]
-    if str(node.name).startswith("argM") and len(values) == 2:
-        values, conditions = values[:1], arguments[1:]
+    values, conditions = arguments[:decisive_from], arguments[decisive_from:]
     x = 0
     for value in values:
         x |= evaluate(t, value, f)

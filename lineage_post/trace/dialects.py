@@ -134,6 +134,7 @@ _VALUES_NAMES = {
     "presto": ("_col", 0),
     "athena": ("_col", 0),
     "mysql": ("column_", 0),
+    "clickhouse": ("c", 1),
 }
 
 

@@ -48,6 +48,17 @@ def field_type(text: str, dialect: str) -> FieldType:
     return type_of_node(built) if isinstance(built, exp.DataType) else None
 
 
+def named_columns(text: str, dialect: str) -> list[str]:
+    """The names in ``a Int64, b Nullable(String)``, a list of columns as ClickHouse writes it in a
+    text; none where it is no such list."""
+    try:
+        built = exp.DataType.build(f"Tuple({text})", dialect=dialect)
+    except (SqlglotError, ValueError, TypeError, RecursionError):
+        return []
+    listed = built.expressions if isinstance(built, exp.DataType) else []
+    return [node.name for node in listed if isinstance(node, exp.ColumnDef)]
+
+
 def type_of_node(node: Any) -> FieldType:
     """The fields of an ``exp.DataType``."""
     kind = node.args.get("this")

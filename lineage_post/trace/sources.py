@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from lineage_post.trace.ctes import relation_of
 from lineage_post.trace.expressions import evaluate
+from lineage_post.trace.field_types import named_columns
 from lineage_post.trace.frame import Frame, Operand
 from lineage_post.trace.opens import OpenChoice, OpenUnknown
 from lineage_post.trace.relation import AnyStep, Arms, Relation, Step
@@ -295,7 +296,8 @@ def values(t: Tracer, node: Any, f: Frame) -> Relation:
     """``values (a, 1), (b, 2)``: a set operation by position, each row an arm."""
     provenances: list[int] = []
     arms: list[list[AnyStep]] = []
-    for row in node.args["expressions"]:
+    rows, listed = _rows_of(t, node)
+    for row in rows:
         cells = row.args["expressions"] if isinstance(row, exp.Tuple) else [row]
         if len(cells) == 1 and _is_row(cells[0]):
             cells = cells[0].expressions
@@ -309,7 +311,30 @@ def values(t: Tracer, node: Any, f: Frame) -> Relation:
                 arms[i].append(step)
     steps = [united(column) for column in arms]
     names = [f"{t.rules.values_prefix}{i + t.rules.values_base}" for i in range(len(provenances))]
+    if len(listed) == len(names):
+        names = listed
     return Relation(t.rules, names, provenances, steps)
+
+
+def _rows_of(t: Tracer, node: Any) -> tuple[list[Any], list[str]]:
+    """The rows of VALUES, and the names that it lists itself.
+
+    ClickHouse's is a function too: ``values('a Int64', 1, 2)``, or of rows as tuples, which parses
+    as one row of them all.
+    """
+    rows: list[Any] = node.args["expressions"]
+    is_function = t.rules.name == "clickhouse" and not isinstance(node.parent, exp.Insert)
+    if not is_function or len(rows) != 1 or not isinstance(rows[0], exp.Tuple):
+        return rows, []
+    items = list(rows[0].expressions)
+    first = items[0] if items else None
+    if isinstance(first, exp.Tuple) and len(first.expressions) == 1:
+        first = first.expressions[0]
+    is_text = isinstance(first, exp.Literal) and first.is_string and len(items) > 1
+    listed = named_columns(first.name, t.rules.name) if is_text else []
+    if listed:
+        return items[1:], listed
+    return (items if all(isinstance(item, exp.Tuple) for item in items) else rows), []
 
 
 def _is_row(node: Any) -> bool:
