@@ -60,10 +60,18 @@ MASKING = frozenset(
 )  # fmt: skip
 def masking(t: Tracer, node: Any, f: Frame) -> int:
     """A function that hashes or redacts: what passes through it is masked."""
-    x = t.sources.masked(transformed(children(t, node, f)))
+    inner = children(t, node, f)
+    x = t.sources.masked(aggregated(inner) if _is_of_rows(t, node) else transformed(inner))
     if x:
         t.log.append((node, x))
     return x
+
+
+def _is_of_rows(t: Tracer, node: Any) -> bool:
+    """Whether a hash is of all rows, as that of hash_agg; Trino's checksum is, T-SQL's is not."""
+    if isinstance(node, exp.AggFunc):
+        return True
+    return t.rules.family == "trino" and str(node.name).lower() == "checksum"
 
 
 @handles("Anonymous")

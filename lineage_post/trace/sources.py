@@ -330,10 +330,10 @@ def _rows_of(t: Tracer, node: Any) -> tuple[list[Any], list[str]]:
     first = items[0] if items else None
     if isinstance(first, exp.Tuple) and len(first.expressions) == 1:
         first = first.expressions[0]
-    is_text = isinstance(first, exp.Literal) and first.is_string and len(items) > 1
-    listed = named_columns(first.name, t.rules.name) if is_text else []
-    if listed:
-        return items[1:], listed
+    if isinstance(first, exp.Literal) and first.is_string and len(items) > 1:
+        listed = named_columns(first.name, t.rules.name)
+        if listed:
+            return items[1:], listed
     return (items if all(isinstance(item, exp.Tuple) for item in items) else rows), []
 
 
