@@ -93,7 +93,7 @@ _MODES = {
 def _stale(loaded: Loaded) -> list[str]:
     path = loaded.places.output_dir / json.LINEAGE_FILE
     metadata = json.read_metadata(path)
-    why = metadata and json.staleness(metadata, loaded.lineage.project, loaded.options)
+    why = metadata and json.staleness(metadata, loaded.lineage, loaded.options)
     if not why:
         return []
     return [f"{loaded.places.shown(path)} is stale: {why}. lineage-post build renews it."]

@@ -45,7 +45,7 @@ def _publish(loaded: Loaded, run: Run | None, why: Mapping[str, Any] | None) -> 
     """``why`` is None where the docs site is left as it is."""
     lineage, places = loaded.lineage, loaded.places
     target = places.output_dir / json.LINEAGE_FILE
-    document = json.document(loaded.published, loaded.options)
+    document = json.document(loaded.published, loaded.options, whole=loaded.lineage)
     carried = _carried_over(document, target)
     if carried:
         models = wording.plural(len(carried), "model")

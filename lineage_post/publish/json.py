@@ -6,6 +6,7 @@ that a stale one is seen. The rest of a document depends on its inputs alone.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -54,9 +55,16 @@ def metadata_of(
     }
 
 
-def document(lineage: Lineage, options: Options, **more: Any) -> dict[str, Any]:
-    """The lineage of a project as one document; its keys are in docs/json.md."""
-    content = {**lineage.to_dict(), "metadata": metadata_of(lineage.project, options), **more}
+def document(
+    lineage: Lineage, options: Options, *, whole: Lineage | None = None, **more: Any
+) -> dict[str, Any]:
+    """The lineage of a project as one document; its keys are in docs/json.md.
+
+    ``whole`` is what ``lineage`` was selected from.
+    """
+    metadata = metadata_of(lineage.project, options)
+    metadata["lineage_digest"] = digest_of(whole or lineage)
+    content = {**lineage.to_dict(), "metadata": metadata, **more}
     nodes = lineage.project.nodes
     for entry in content["nodes"]:
         node = nodes.get(entry["unique_id"])
@@ -74,6 +82,14 @@ def _mark_modes(lineage: Lineage, entry: dict[str, Any]) -> None:
     marks = lineage.modes[unique_id]
     for edge, told in zip(lineage.nodes[unique_id].edges, entry["edges"], strict=True):
         told["build_mode"] = marks.get(edge, BOTH)
+
+
+def digest_of(lineage: Lineage) -> str:
+    """The SHA-256 of all that is known of the columns and edges of a project's nodes."""
+    whole = hashlib.sha256()
+    for unique_id in sorted(lineage.nodes):
+        whole.update(f"{unique_id} {lineage.nodes[unique_id].fingerprint}\n".encode())
+    return whole.hexdigest()
 
 
 def edge_to_dict(edge: Edge) -> dict[str, Any]:
@@ -164,16 +180,21 @@ def read_metadata(path: Path) -> dict[str, Any] | None:
     return metadata if isinstance(metadata, dict) else None
 
 
-def staleness(metadata: Mapping[str, Any], project: Project, options: Options) -> str | None:
-    """Why a document of this metadata does not stand for the manifest and options, or None."""
+def staleness(metadata: Mapping[str, Any], lineage: Lineage, options: Options) -> str | None:
+    """Why a document of this metadata does not stand for the lineage and options, or None.
+
+    A manifest may be newer, as each dbt command writes one, and say the same.
+    """
     if metadata.get("tool_version") != __version__:
         return f"it was written by version {metadata.get('tool_version')}"
-    if metadata.get("invocation_id") != project.invocation_id:
-        return f"it is of the manifest of {metadata.get('manifest_generated_at')}"
-    now = metadata_of(project, options)["options"]
+    now = metadata_of(lineage.project, options)["options"]
     then = metadata.get("options") or {}
     changed = [name for name in _DECISIVE if then.get(name) != now[name]]
-    return f"it was written with another {', '.join(changed)}" if changed else None
+    if changed:
+        return f"it was written with another {', '.join(changed)}"
+    if metadata.get("lineage_digest") != digest_of(lineage):
+        return f"the lineage has changed since the manifest of {metadata['manifest_generated_at']}"
+    return None
 
 
 def _plain(value: Any) -> Any:

@@ -364,6 +364,13 @@ class TestShow:
         lineage_post("build", *flags)
         assert "stale" not in lineage_post("show", "fct_orders.revenue", *flags)[2]
         edit_manifest(target, lambda m: m["metadata"].update(invocation_id="newer"))
+        assert "stale" not in lineage_post("show", "fct_orders.revenue", *flags)[2]
+
+        def another_sum(manifest: dict[str, Any]) -> None:
+            model = manifest["nodes"]["model.shop.fct_daily_revenue"]
+            model["compiled_code"] = model["compiled_code"].replace("cancelled", "returned")
+
+        edit_manifest(target, another_sum)
         assert "lineage.json is stale" in lineage_post("show", "fct_orders.revenue", *flags)[2]
 
 

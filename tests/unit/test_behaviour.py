@@ -260,9 +260,15 @@ def test_uk_06_what_was_written_for_other_inputs_is_said_to_be_stale(
     assert call("build", *flags).exit_code == 0
     assert "stale" not in call("show", "m.id", *flags).stderr
     assert "is stale" in call("show", "m.id", *flags, "--exclude-packages", "tool").stderr
-    manifest["metadata"]["invocation_id"] = "run-2"
-    (tmp_path / "shop/target/manifest.json").write_text(json.dumps(manifest), "utf-8")
+    path = tmp_path / "shop/target/manifest.json"
+    manifest["metadata"] |= {"invocation_id": "run-2", "generated_at": "2026-01-02T00:00:00Z"}
+    path.write_text(json.dumps(manifest), "utf-8")
+    assert "stale" not in call("show", "m.id", *flags).stderr, "dbt compile changed nothing"
+    changed = make_model("m", "select status as id from dev.raw.orders", [SOURCE])
+    path.write_text(json.dumps(make_manifest(RAW, changed)), "utf-8")
     assert "is stale" in call("show", "m.id", *flags).stderr
+    assert call("build", *flags, "--select", "m").exit_code == 0
+    assert "stale" not in call("show", "m.id", *flags).stderr, "a selection is not stale either"
 
 
 def test_se_05_nothing_of_the_environment_is_published() -> None:

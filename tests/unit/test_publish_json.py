@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 
 from lineage_post.artifacts import Project
+from lineage_post.lineage import Lineage
 from lineage_post.options import Options
 from lineage_post.publish import json
 
 PROJECT = Project("shop", "duckdb", {}, invocation_id="run-1", generated_at="2026-01-01T00:00:00Z")
+
+LINEAGE = Lineage(PROJECT, {})
 
 
 def document(**more: Any) -> dict[str, Any]:
@@ -52,20 +55,23 @@ def test_a_file_that_is_no_document_has_no_metadata(text: str | None, tmp_path: 
     [
         ({}, None),
         ({"tool_version": "0.0.1"}, "version 0.0.1"),
-        ({"invocation_id": "run-0", "manifest_generated_at": "2025"}, "manifest of 2025"),
+        ({"lineage_digest": "0", "manifest_generated_at": "2025"}, "since the manifest of 2025"),
+        ({"lineage_digest": None}, "the lineage has changed"),
+        ({"invocation_id": "run-0", "manifest_generated_at": "2025"}, None),
         ({"options": {}}, "another exposures, exposures_limit"),
     ],
 )
 def test_a_document_of_another_run_or_option_is_stale(
     change: dict[str, Any], why: str | None
 ) -> None:
-    found = json.staleness({**document()["metadata"], **change}, PROJECT, Options())
+    metadata = json.document(LINEAGE, Options())["metadata"]
+    found = json.staleness({**metadata, **change}, LINEAGE, Options())
     assert found is None if why is None else why in (found or "")
 
 
 def test_an_option_that_only_changes_speed_makes_nothing_stale() -> None:
-    metadata = json.metadata_of(PROJECT, Options(processes=7, cache=False))
-    assert json.staleness(metadata, PROJECT, Options()) is None
+    metadata = json.document(LINEAGE, Options(processes=7, cache=False))["metadata"]
+    assert json.staleness(metadata, LINEAGE, Options()) is None
 
 
 def known(checksum: str) -> dict[str, Any]:
