@@ -21,14 +21,6 @@ _ALLOWED: tuple[type[exp.Expr], ...] = (
     exp.Concat, exp.Abs, exp.Round, exp.Floor, exp.Ceil, exp.Case, exp.If, exp.Date, exp.Extract,
     exp.Year, exp.Month, exp.Day, exp.TimestampTrunc, exp.DateTrunc, exp.TsOrDsToDate,
 )  # fmt: skip
-#: The plain functions among them, as one writes them.
-FUNCTIONS = frozenset(
-    [
-        "abs", "cast", "ceil", "coalesce", "concat", "date", "date_trunc", "day", "extract",
-        "floor", "left", "length", "lower", "month", "nullif", "replace", "right", "round",
-        "substring", "trim", "try_cast", "upper", "year",
-    ]
-)  # fmt: skip
 _TESTS = (exp.Predicate, exp.Connector, exp.Not, exp.Boolean, exp.Column, exp.Between, exp.In)
 HINT = (
     "Write a condition over the model's columns, such as: order_id = 42 and status in ('a', 'b')."

@@ -22,6 +22,7 @@ from lineage_post.provenance.prepared import Prepared
 from lineage_post.provenance.project_relations import ProjectRelations
 from lineage_post.provenance.refusal import Refusal
 from lineage_post.provenance.rewriter import Rewriter, Rewritten
+from lineage_post.provenance.template import PLACEHOLDER
 from lineage_post.provenance.walk import (
     SqlOf,
     compiled_sql,
@@ -30,9 +31,6 @@ from lineage_post.provenance.walk import (
     remarks,
     table_of,
 )
-
-#: Stands in a template where the condition goes, in brackets of its own.
-PLACEHOLDER = "lineage_post_condition"
 
 
 def why_sql(

@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlglot.errors import SqlglotError
-
-from lineage_post.provenance.predicate import FUNCTIONS
-from lineage_post.provenance.refusal import Refusal
+from lineage_post.provenance.template import FUNCTIONS, PLACEHOLDER
+from lineage_post.trace.dialects import dialect_of
 
 if TYPE_CHECKING:
     from lineage_post.artifacts import Node
@@ -30,9 +28,6 @@ def why_templates(lineage: Lineage, *, most: int = MOST_SQL) -> dict[str, Any]:
     ``functions`` are the names a condition may call. Models past ``most`` characters of SQL are
     left out, the largest first.
     """
-    from lineage_post.provenance.statement import PLACEHOLDER
-    from lineage_post.trace.dialects import dialect_of
-
     dialect = lineage.options.dialect or dialect_of(lineage.project.adapter_type)
     models: dict[str, dict[str, Any]] = {}
     left = most
@@ -50,8 +45,6 @@ def why_templates(lineage: Lineage, *, most: int = MOST_SQL) -> dict[str, Any]:
 
 def why_template_of(lineage: Lineage, unique_id: str) -> dict[str, Any] | None:
     """The entry of one model, however large it is; None where it has no rows or no SQL."""
-    from lineage_post.trace.dialects import dialect_of
-
     dialect = lineage.options.dialect or dialect_of(lineage.project.adapter_type)
     found = [node for node in _asked(lineage) if node.unique_id == unique_id]
     return _template(lineage, found[0], dialect) if found else None
@@ -72,6 +65,9 @@ def _asked(lineage: Lineage) -> list[Node]:
 
 
 def _template(lineage: Lineage, node: Node, dialect: str) -> dict[str, Any]:
+    from sqlglot.errors import SqlglotError
+
+    from lineage_post.provenance.refusal import Refusal
     from lineage_post.provenance.statement import why_template
 
     try:
