@@ -13,8 +13,10 @@
         {{ return(lineage_post.bridge_missing('no row can be explained')) }}
     {%- endif -%}
     {%- set answered = bridge.why(model, where, kwargs) -%}
+    {%- if answered.text -%}
+        {%- do log(answered.text, info=True) -%}
+    {%- endif -%}
     {%- if answered.error -%}
         {%- do exceptions.raise_compiler_error(answered.error) -%}
     {%- endif -%}
-    {%- do log(answered.text, info=True) -%}
 {% endmacro %}

@@ -5,14 +5,15 @@ from __future__ import annotations
 import copy
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from lineage_post.artifacts import Node, Project, project_from_manifest
 from lineage_post.bridge.compiling import InProcessCompiler
 from lineage_post.bridge.say import describe, detail
-from lineage_post.errors import LineageError, OptionError
+from lineage_post.errors import OptionError, SelectionError
 
 if TYPE_CHECKING:
     from lineage_post.bridge.bridge import Bridge
@@ -22,12 +23,14 @@ FLAGS = ("how", "where_cells", "as_of_now", "counts_only", "everything")
 NUMBERS = ("limit", "sample", "timeout")
 #: What has SQL to compile.
 COMPILED = ("model", "snapshot")
+#: What has rows; of those without SQL the answer says why none can be explained.
+ASKED = (*COMPILED, "seed", "source")
 KNOWN = ("depth", "output", *FLAGS, *NUMBERS)
 
 
 @dataclass(frozen=True)
 class Answered:
-    """What the macro logs, or the one line it fails with."""
+    """What the macro logs, and the one line it then fails with."""
 
     text: str = ""
     error: str | None = None
@@ -36,7 +39,7 @@ class Answered:
 def why(bridge: Bridge, model: str, where: str, arguments: Mapping[str, Any]) -> Answered:
     """The answer in words, as JSON or as SQL. Never raises."""
     try:
-        return Answered(_why(bridge, str(model), str(where), dict(arguments)))
+        return _why(bridge, str(model), str(where), dict(arguments))
     except Exception as error:
         import traceback
 
@@ -44,9 +47,10 @@ def why(bridge: Bridge, model: str, where: str, arguments: Mapping[str, Any]) ->
         return Answered(error=f"lineage_post: {describe(error)}")
 
 
-def _why(bridge: Bridge, model: str, where: str, arguments: dict[str, Any]) -> str:
+def _why(bridge: Bridge, model: str, where: str, arguments: dict[str, Any]) -> Answered:
     from lineage_post.lineage import trace_project
     from lineage_post.options import Options
+    from lineage_post.provenance.answer import Label
     from lineage_post.provenance.connection import Adapter
     from lineage_post.provenance.report import lines
     from lineage_post.provenance.statement import why_sql
@@ -65,15 +69,22 @@ def _why(bridge: Bridge, model: str, where: str, arguments: dict[str, Any]) -> s
     lineage = replace(lineage, project=project)
     dialect = dialect_of(project.adapter_type)
     if arguments.get("output") == "sql":
-        return why_sql(lineage, node.unique_id, where, dialect)
+        return Answered(why_sql(lineage, node.unique_id, where, dialect))
     timeout = float(arguments.get("timeout") or 60)
     connection = Adapter(_reader(bridge.adapter, project.adapter_type, timeout), dialect)
     answers = Walker(lineage, connection, settings).why(node.unique_id, where)
     if arguments.get("output") == "json":
         metadata = {"model": node.unique_id, "where": where}
-        return json.dumps({"metadata": metadata, "rows": [a.to_dict() for a in answers]}, indent=2)
-    said = list(lines(answers, lambda name: _called(project, name), sample=settings.sample))
-    return "\n".join(said or ["No row matches."])
+        document = {"metadata": metadata, "rows": [a.to_dict() for a in answers]}
+        text = json.dumps(document, indent=2)
+    else:
+        called = lines(answers, lambda name: _called(project, name), sample=settings.sample)
+        text = "\n".join(called)
+    if not answers:
+        return Answered(text, f"lineage_post: No row of {model} matches {where}.")
+    if all(answer.label is Label.REFUSED for answer in answers):
+        return Answered(text, f"lineage_post: {model} is refused: {answers[0].refusal}")
+    return Answered(text)
 
 
 def _settings(arguments: Mapping[str, Any]) -> Settings:
@@ -97,15 +108,28 @@ def _settings(arguments: Mapping[str, Any]) -> Settings:
 
 
 def _node(project: Project, model: str) -> Node:
-    found = [
-        node
-        for node in project.nodes.values()
-        if node.resource_type in ("model", "snapshot") and model in (node.name, node.unique_id)
-    ]
+    from lineage_post.provenance.refusal import whole_rows
+
+    nodes = [node for node in project.nodes.values() if node.resource_type in ASKED]
+    found = _named(nodes, model)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        ids = ", ".join(sorted(node.unique_id for node in found))
+        raise SelectionError(f"{model!r} may be any of {ids}", hint="Name one of these.")
+    owner = _named(nodes, model.rpartition(".")[0])
+    if len(owner) == 1:
+        raise whole_rows(model, owner[0].label_or_name)
+    near = ", ".join(get_close_matches(model, sorted({node.name for node in nodes}), n=3))
+    hint = f"Did you mean {near}?" if near else "Name it as ref() does, or by its unique_id."
+    raise SelectionError(f"there is no model {model!r}", hint=hint)
+
+
+def _named(nodes: Sequence[Node], name: str) -> list[Node]:
+    """The nodes of that name or id; the latest version of a versioned model, models first."""
+    found = [node for node in nodes if name in (node.name, node.unique_id)]
     latest = [node for node in found if node.is_latest_version] or found
-    if len(latest) != 1:
-        raise LineageError(f"There is no one model {model!r}.", hint="Name it by its unique_id.")
-    return latest[0]
+    return [node for node in latest if node.resource_type in COMPILED] or latest
 
 
 def _above(project: Project, unique_id: str) -> set[str]:

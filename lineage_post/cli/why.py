@@ -17,6 +17,7 @@ from lineage_post.errors import LineageError
 from lineage_post.lineage.modes import INCREMENTAL, mode_of
 from lineage_post.provenance.answer import Explained, Label, Witness
 from lineage_post.provenance.keys import self_reading
+from lineage_post.provenance.refusal import whole_rows
 from lineage_post.provenance.settings import MANY, Settings
 from lineage_post.provenance.statement import why_sql
 from lineage_post.provenance.walk import SqlOf, Walker, compiled_sql
@@ -69,7 +70,7 @@ def command(
     connection.
     """
     loaded = load(places, request)
-    unique_id = target_of(model, loaded.lineage).node
+    unique_id = _model(model, loaded)
     dialect = loaded.options.dialect or dialect_of(loaded.lineage.project.adapter_type)
     if output == "sql":
         if mode_of(loaded.lineage, unique_id) == INCREMENTAL:
@@ -90,6 +91,19 @@ def command(
         raise click.exceptions.Exit(NOTHING)
     if all(answer.label is Label.REFUSED for answer in answers):
         raise LineageError(f"{model} is refused: {answers[0].refusal}")
+
+
+def _model(text: str, loaded: Loaded) -> str:
+    """The node whose rows are asked for. Raises LineageError, before dbt compiles anything."""
+    asked = target_of(text, loaded.lineage)
+    node = loaded.lineage.project.nodes.get(asked.node)
+    if node is None:
+        raise LineageError(
+            f"{asked.node} is not of this project", hint="Name a model whose rows dbt builds."
+        )
+    if asked.column is not None:
+        raise whole_rows(text, node.label_or_name)
+    return node.unique_id
 
 
 def _settings(flags: dict[str, Any]) -> Settings:

@@ -20,6 +20,15 @@ class Refusal(LineageError):
         self.line = line
 
 
+def whole_rows(asked: str, model: str) -> Refusal:
+    """Of a question that names a column; the caller raises it."""
+    return Refusal(
+        f"why explains whole rows, and {asked!r} is a column",
+        hint=f"Name {model} alone. Its cells tell where each value was copied from: "
+        "--where-cells, or where_cells: true in a run-operation.",
+    )
+
+
 def line_of(node: exp.Expr) -> int | None:
     """The line of the first token the parser remembers in ``node``, or in what is around it."""
     around: exp.Expr | None = node

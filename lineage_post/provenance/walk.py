@@ -217,6 +217,10 @@ def remarks(node: Node, prepared: Prepared, relations: ProjectRelations) -> list
 def _without_sql(node: Node) -> str:
     if node.language == "python":
         return f"{node.name} is a Python model"
+    if node.resource_type == "seed":
+        return f"{node.name} is a seed: its rows are the lines of {node.path}"
+    if node.resource_type == "source":
+        return f"{node.name} is a source: its rows are what was loaded into it, by no SQL of dbt"
     return f"{node.name} has no compiled SQL"
 
 

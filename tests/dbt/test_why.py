@@ -52,7 +52,13 @@ def test_json_holds_the_rows_and_sql_runs_as_it_is(project: DbtProject) -> None:
     [
         ({"model": "order_log", "where": "order_id in (select 1)"}, "not allowed"),
         ({"model": "order_log", "where": "true; drop table x"}, "not one expression"),
-        ({"model": "nowhere", "where": "true"}, "no one model"),
+        ({"model": "order_lug", "where": "true"}, "no model 'order_lug'. Did you mean order_log?"),
+        ({"model": "order_log.amount", "where": "true"}, "Name order_log alone"),
+        (
+            {"model": "raw_orders", "where": "true"},
+            "its rows are the lines of seeds/raw_orders.csv",
+        ),
+        ({"model": "order_log", "where": "order_id = 4711"}, "No row of order_log matches"),
         ({"model": "order_log", "where": "true", "dept": 2}, "no argument 'dept'"),
     ],
 )
@@ -62,11 +68,6 @@ def test_what_is_refused_fails_the_operation_in_one_line(
     result = ask(duck, **arguments)
     assert result.code != 0
     assert told in said(result) + str(result.outcome.exception)
-
-
-def test_no_row_is_said(duck: DbtProject) -> None:
-    result = ask(duck, model="order_log", where="order_id = 4711")
-    assert result.code == 0 and "No row matches." in said(result)
 
 
 def test_a_query_that_takes_too_long_is_ended(

@@ -12,6 +12,7 @@ from typing import Any
 import duckdb
 import pytest
 
+from lineage_post.bridge import profile
 from tests.integration.conftest import Shop
 
 Call = Callable[..., tuple[int, str, str]]
@@ -112,6 +113,27 @@ def test_where_cells_name_cells_that_hold_the_value(why: Call, built_shop: Shop)
     assert held == [(row["row"]["product_name"],)]
     assert "unit_margin" not in cells
     assert "copied from" in why(*ONE, "--where-cells")[1]
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("fct_ordrs", "Did you mean fct_orders"),
+        ("fct_orders.revenu", "Did you mean revenue"),
+        ("fct_orders.revenue", "Name fct_orders alone"),
+    ],
+)
+def test_a_name_that_cannot_be_asked_for_is_told_before_dbt_compiles(
+    why: Call, monkeypatch: pytest.MonkeyPatch, asked: str, told: str
+) -> None:
+    monkeypatch.setattr(profile, "compile_in_full", lambda *_, **__: pytest.fail("it compiles"))
+    code, out, err = why(asked, "--where", "order_id = 1")
+    assert (code, out) == (2, "") and told in " ".join(err.split())
+
+
+def test_a_seed_has_the_rows_of_its_file(why: Call) -> None:
+    code, _, err = why("raw_products", "--where", "id = 9")
+    assert code == 2 and "its rows are the lines of seeds/raw_products.csv" in " ".join(err.split())
 
 
 @pytest.mark.long
