@@ -16,6 +16,7 @@ from lineage_post.cli.loading import Loaded, Request, artifact_options, load
 from lineage_post.cli.places import Places, place_options
 from lineage_post.cli.written import write_all
 from lineage_post.lineage import ColumnLineage, Counts, NodeLineage
+from lineage_post.lineage.modes import FULL_REFRESH, INCREMENTAL, mode_of
 from lineage_post.publish import json
 from lineage_post.selection import select
 from lineage_post.vocabulary import EdgeType, Reason
@@ -134,6 +135,7 @@ def _show(loaded: Loaded, written: list[Path]) -> None:
         )
     console.say(table)
     _show_unknowns(loaded)
+    _show_forms(loaded)
     shown = [places.shown(path) for path in written]
     console.say(f"[quiet]Wrote {console.marked(', '.join(shown))}[/]")
 
@@ -148,6 +150,19 @@ def _show_unknowns(loaded: Loaded) -> None:
         console.say(f"  [node]{name}[/] {wording.state(node.state, node.reason)}{detail}")
     if len(unknowns) > LISTED:
         console.say(f"  [quiet]and {len(unknowns) - LISTED} more: --output json lists them all[/]")
+
+
+def _show_forms(loaded: Loaded) -> None:
+    """That of an incremental model one form was compiled: a hook records each as it is built."""
+    lineage = loaded.published
+    modes = Counter(mode_of(lineage, n) for n in lineage.nodes if lineage.is_published(n))
+    for mode, form in ((INCREMENTAL, "later builds run"), (FULL_REFRESH, "a first build runs")):
+        if modes[mode]:
+            models = wording.plural(modes[mode], "incremental model")
+            console.say(
+                f"[quiet]{models} as {form}, with the edges of that form alone; "
+                "--other-mode-manifest adds the other's[/]"
+            )
 
 
 def _exit_if_found(loaded: Loaded, fail_under: float | None) -> None:

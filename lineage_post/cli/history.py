@@ -92,8 +92,11 @@ def _named(target: str, refreshes: list[Recorded]) -> tuple[str, str | None]:
             return found[0], column or None
         if found:
             raise SelectionError(f"{name} may be {', '.join(found)}", hint="Name the whole id.")
+    names = sorted({n.split(".", 2)[-1] for n in nodes})
+    near = _near(target, names) or _near(target.rpartition(".")[0], names)
     raise SelectionError(
-        f"Nothing is recorded of {target!r}", hint="dbt build records it; history goes no further."
+        f"Nothing is recorded of {target!r}",
+        hint=f"Did you mean {near}?" if near else "dbt build records it; history goes no further.",
     )
 
 
@@ -101,6 +104,10 @@ def _require(node: str, column: str, recorded: set[str]) -> None:
     """Raises SelectionError with near names where nothing is recorded of ``column``."""
     if column in recorded:
         return
-    near = ", ".join(get_close_matches(column, sorted(recorded), n=3, cutoff=0.5))
+    near = _near(column, sorted(recorded))
     hint = f"Did you mean {near}?" if near else "The model's name alone lists all its columns."
     raise SelectionError(f"Nothing is recorded of a column {column!r} of {node}", hint=hint)
+
+
+def _near(name: str, names: list[str]) -> str:
+    return ", ".join(get_close_matches(name, names, n=3, cutoff=0.5))

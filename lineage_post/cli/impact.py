@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 
 import click
@@ -107,11 +108,12 @@ class Told:
     def say(self) -> None:
         broken = self._published(self.impact.broken)
         others = self._published(self.impact.other)
-        console.say(f"{self._title()} {counted(broken) if broken else 'breaks nothing'}")
+        console.say(f"{self._title()} {self._listed(broken) if broken else 'breaks nothing'}")
         if broken:
             say_rows(self._rows(broken))
         if others:
-            console.say(f"[quiet]does not break, but depends on it:[/] {counted(others, '')}")
+            told = self._listed(others, "") if self.show_all else counted(others, "")
+            console.say(f"[quiet]does not break, but depends on it:[/] {told}")
             if self.show_all:
                 say_rows(self._rows(others))
         if self.impact.mentions and self.impact.change.breaks is not BreaksOn.RETYPE:
@@ -128,10 +130,14 @@ class Told:
     def _published(self, found: Iterable[Dependent]) -> list[Dependent]:
         return [d for d in found if self.lineage.is_published(d.unique_id)]
 
+    def _listed(self, found: list[Dependent], verb: str = "breaks ") -> str:
+        """The counts over rows, of which one node may have several."""
+        rows = Counter(members[0].kind for members in _grouped(found))
+        return counted(found, verb, rows)
+
     def _rows(self, found: list[Dependent]) -> list[tuple[str, ...]]:
         rows: list[tuple[str, ...]] = []
-        for _, group in groupby(found, key=lambda d: (d.unique_id, d.kind, d.path[:-1])):
-            members = list(group)
+        for members in _grouped(found):
             first = members[0]
             rows.append(
                 (
@@ -155,7 +161,7 @@ class Told:
         return "; ".join(dict.fromkeys(parts))
 
     def _way(self, dependent: Dependent) -> str:
-        way = dependent.path[1:-1] if dependent.role is None else dependent.path[1:]
+        way = _way_to(dependent)[1:]
         steps = " > ".join(_plain(self.lineage, column) for column in way)
         return console.marked(f"by {steps}" if steps else "")
 
@@ -179,10 +185,26 @@ class Told:
         say_rows(rows)
 
 
-def counted(found: Iterable[object], verb: str = "breaks ") -> str:
-    """``breaks 2 models, 1 data test``."""
-    numbers = kinds(found)  # type: ignore[arg-type]
-    parts = [_count(count, KINDS.get(kind, kind)) for kind, count in numbers.items()]
+def _grouped(found: list[Dependent]) -> Iterator[list[Dependent]]:
+    """What makes one row: parts of one node that the change reaches on one way."""
+    for _, group in groupby(found, key=lambda d: (d.unique_id, d.kind, _way_to(d))):
+        yield list(group)
+
+
+def _way_to(dependent: Dependent) -> tuple[Column, ...]:
+    """The columns that lead to it: a column's own part is not among them, a consumer's is."""
+    return dependent.path[:-1] if dependent.role is None else dependent.path
+
+
+def counted(
+    found: Iterable[object], verb: str = "breaks ", rows: Mapping[str, int] | None = None
+) -> str:
+    """``breaks 2 models, 1 contract in 2 places``: ``rows`` are the places that are listed."""
+    parts = []
+    for kind, count in kinds(found).items():  # type: ignore[arg-type]
+        places = (rows or {}).get(kind, count)
+        more = f" in {places:,} places" if places > count else ""
+        parts.append(_count(count, KINDS.get(kind, kind)) + more)
     return verb + ", ".join(parts)
 
 

@@ -13,7 +13,7 @@ from lineage_post.cli.places import Places, place_options
 from lineage_post.cli.relatives import relatives, said_of
 from lineage_post.cli.tree import grouped
 from lineage_post.cli.walk import Walk, limit, named
-from lineage_post.lineage import Lineage
+from lineage_post.lineage import ColumnLineage, Lineage
 from lineage_post.lineage.modes import BOTH, FULL_REFRESH, INCREMENTAL, mode_of
 from lineage_post.lineage.project import node_to_dict
 from lineage_post.publish import json
@@ -132,19 +132,11 @@ def _show_node(loaded: Loaded, target: Target, depth: int | None, output: str) -
     for column in traced.columns:
         if column.name is None:
             continue
-        direct = [
-            edge
-            for edge in lineage.graph.edges_into(node, column.name)
-            if edge.type is EdgeType.DIRECT
-        ]
-        sources = grouped(direct, lambda edge: (edge.from_node, edge.from_column))
         table.add_row(
             f"[column]{console.marked(column.name)}[/]",
             f"[quiet]{console.marked(column.data_type or '')}[/]",
             wording.state(column.state, column.reason),
-            ", ".join(
-                wording.column_name(lineage, source, name or "") for (source, name), _ in sources
-            ),
+            _comes_from(lineage, node, column),
         )
     console.say(table)
     rows = list(lineage.graph.edges_into(node, None))
@@ -153,6 +145,16 @@ def _show_node(loaded: Loaded, target: Target, depth: int | None, output: str) -
     for heading, found in (("reads", related["upstream"]), ("feeds", related["downstream"])):
         if found:
             console.say(said_of(lineage, heading, found))
+
+
+def _comes_from(lineage: Lineage, node: str, column: ColumnLineage) -> str:
+    """The columns it is computed from; without any, those that decide it all the same."""
+    edges = list(lineage.graph.edges_into(node, column.name))
+    direct = [edge for edge in edges if edge.type is EdgeType.DIRECT]
+    if direct:
+        sources = grouped(direct, lambda edge: (edge.from_node, edge.from_column))
+        return ", ".join(wording.column_name(lineage, at, name or "") for (at, name), _ in sources)
+    return f"[quiet]decided by[/] {named(lineage, edges)}" if edges else ""
 
 
 def _native(lineage: Lineage, unique_id: str) -> dict[str, Any] | None:

@@ -322,3 +322,14 @@ def test_the_python_face_answers_changes() -> None:
         ("id", (BreaksOn.RENAME, BreaksOn.REMOVE))
     ]
     assert [d.column for d in dropped.broken] == [None]
+
+
+def test_a_column_of_a_window_alone_says_what_decides_it(call: Call, tmp_path: Path) -> None:
+    sql = "select row_number() over (order by id) as place, 1 as one, id from dev.raw.orders"
+    model = make_model("m", sql, [SOURCE])
+    folder = project_dir(tmp_path, make_manifest(RAW, model))
+    lines = {line.split()[0]: line for line in call("show", "m", "--project-dir", str(folder))
+             .stdout.splitlines() if line.strip()}  # fmt: skip
+    assert lines["place"].rstrip().endswith("decided by raw.orders.id (window)")
+    assert lines["id"].rstrip().endswith("raw.orders.id")
+    assert lines["one"].rstrip().endswith("known"), "a constant comes from nothing"

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from lineage_post.cli.history import _named as named
 from lineage_post.errors import LineageError, OptionError
 from lineage_post.history.claims import Claims, require_producer
 from lineage_post.history.moments import moment, span
@@ -102,6 +103,27 @@ def test_changes_tell_edits_and_breaks_of_each_column() -> None:
         ("x", "break", "r8"),
         ("y", "break", "r8"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("target", "hint"),
+    [
+        ("fct_ordrs", "Did you mean fct_orders?"),
+        ("fct_ordrs.revenue", "Did you mean fct_orders?"),
+        ("shop.fct_orders.total.x", "Did you mean fct_orders?"),
+        ("nope", "dbt build records it; history goes no further."),
+    ],
+)
+def test_a_name_that_nothing_is_recorded_of_is_answered_with_near_ones(
+    target: str, hint: str
+) -> None:
+    refreshes = [recorded(1, "a", node="model.shop.fct_orders"), recorded(1, "b")]
+    with pytest.raises(LineageError) as refused:
+        named(target, refreshes)
+    assert (refused.value.message, refused.value.hint) == (
+        f"Nothing is recorded of {target!r}",
+        hint,
+    )
 
 
 def test_a_renamed_node_goes_on_with_its_history() -> None:

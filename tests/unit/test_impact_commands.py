@@ -214,3 +214,19 @@ def test_a_new_name_that_cannot_be_one_is_refused(
 def test_a_new_name_in_quotes_may_have_dots() -> None:
     (found,) = lineage_of(SOURCE).impact(rename={"orders.id": '"a.b"'})
     assert found.change.to == "a.b"
+
+
+def test_the_counts_fit_the_rows_that_are_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    columns = {name: {"name": name, "data_type": "int"} for name in ("a", "b")}
+    fct = make_model("fct", "select id + 1 as a, id as b from dev.raw.orders",
+                     ["source.shop.raw.orders"], columns=columns,
+                     config={"contract": {"enforced": True}})  # fmt: skip
+    target = tmp_path / "target"
+    target.mkdir()
+    (target / "manifest.json").write_text(json.dumps(make_manifest(SOURCE, fct)), "utf-8")
+    run(["impact", "--retype", "orders.id", "--all", "--project-dir", str(tmp_path)])
+    title, *rows = capsys.readouterr().out.splitlines()
+    listed = [row for row in rows if row.startswith("contract")]
+    assert len(listed) == 2 and "1 contract in 2 places" in title, [title, *rows]

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
+import pytest
+
+from lineage_post.cli import run
 from lineage_post.impact import Analysis, BreaksOn
 from lineage_post.lineage import Lineage
 from lineage_post.lineage.modes import mode_of, with_other_mode
 from lineage_post.publish.json import document
 
 from .lineages import edges_of, lineage_of
-from .manifests import make_model, make_source
+from .manifests import make_manifest, make_model, make_source
 
 RAW = make_source("orders", {"id": "int", "amount": "double", "changed": "timestamp"})
 LOG = "model.shop.log"
@@ -38,6 +43,23 @@ def test_the_mode_that_was_compiled_is_recorded() -> None:
         n for n in document(log(LATER), log(LATER).options)["nodes"] if n["unique_id"] == LOG
     ]
     assert entry["build_mode"] == "incremental"
+
+
+@pytest.mark.parametrize(
+    ("sql", "form"), [(FIRST, "a first build runs"), (LATER, "later builds run")]
+)
+def test_build_says_that_its_edges_are_those_of_one_form(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], sql: str, form: str
+) -> None:
+    """The hook, which records each form as it is built, counts other edges."""
+    source = ["source.shop.raw.orders"]
+    model = make_model("log", sql, source, materialized="incremental", raw_code=JINJA)
+    (tmp_path / "target").mkdir()
+    path = tmp_path / "target" / "manifest.json"
+    path.write_text(json.dumps(make_manifest(RAW, model)), encoding="utf-8")
+    assert run(["build", "--project-dir", str(tmp_path)]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert f"1 incremental model as {form}, with the edges of that form alone" in out
 
 
 def test_a_mode_that_jinja_does_not_tell_is_not_guessed() -> None:
