@@ -46,11 +46,12 @@ def named_column(lineage: Lineage, text: str) -> tuple[str, str]:
 def change_of(lineage: Lineage, kind: ChangeKind, name: str, to: str | None) -> Change:
     """The change that two texts name. Raises SelectionError for what cannot be a column's name."""
     node, column = named_column(lineage, name)
-    return Change(kind, node, column, _new_name(name, to) if kind is ChangeKind.RENAME else to)
+    return Change(kind, node, column, new_name(name, to) if kind is ChangeKind.RENAME else to)
 
 
-def _new_name(name: str, to: str | None) -> str:
-    """A name alone; in quotes it may have dots."""
+def new_name(name: str, to: str | None) -> str:
+    """The new name of the column ``name``: alone, in quotes it may have dots. Raises
+    SelectionError for what cannot be one."""
     plain = (to or "").strip()
     if not plain:
         raise SelectionError(

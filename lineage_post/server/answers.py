@@ -6,6 +6,7 @@ from typing import Any
 
 from lineage_post.errors import OptionError, SelectionError
 from lineage_post.impact import Analysis, Change, ChangeKind
+from lineage_post.impact.asking import new_name
 from lineage_post.impact.document import impact_to_dict
 from lineage_post.policy import INCOMPLETE
 from lineage_post.policy.redact import HIDDEN
@@ -84,7 +85,8 @@ def dependents(seen: Seen, column: str, change: str, to: str | None) -> dict[str
         raise SelectionError(f"{column!r} is not a column that can be asked for")
     if change == "rename" and not to:
         raise OptionError("a rename needs its new name", hint="Add to=NAME.")
-    impact = Analysis(full).impact(Change(ChangeKind(change), target.node, target.column, to))
+    new = new_name(column, to) if change == "rename" else to
+    impact = Analysis(full).impact(Change(ChangeKind(change), target.node, target.column, new))
     return {**redacted(impact_to_dict(impact, full), seen), **_note(seen)}
 
 

@@ -138,6 +138,10 @@ def test_dependents_say_what_breaks(client: TestClient) -> None:
     assert found["summary"]["breaks"] == {"model": 1}
     rename = client.get("/lineage/dependents", params={**ask, "change": "rename"})
     assert rename.status_code == 422 and "to=NAME" in rename.json()["detail"]["hint"]
+    for name, said in (("stg_orders.state", "has a dot"), ("status", "is the name")):
+        asked = {**ask, "change": "rename", "to": name}
+        refused = client.get("/lineage/dependents", params=asked)
+        assert refused.status_code in (404, 422) and said in refused.json()["detail"]["message"]
 
 
 def test_an_answer_that_the_caller_has_is_304(client: TestClient) -> None:
