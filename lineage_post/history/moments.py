@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
+from collections.abc import Mapping
+from datetime import datetime, timedelta, timezone
 
 from lineage_post.errors import OptionError
+from lineage_post.options import Options
 
 
 def moment(text: str | None, flag: str) -> datetime | None:
@@ -36,3 +38,10 @@ def span(text: str | None, flag: str) -> tuple[datetime | None, datetime | None]
         return at, at
     start, _, end = text.partition("..")
     return moment(start or None, flag), moment(end or None, flag)
+
+
+def is_overdue(producer: str, at: datetime, options: Options, now: datetime) -> bool:
+    """Whether a producer that said something last at a time has been quiet for too long."""
+    limit = options.stale_after_days
+    days = limit.get(producer, limit.get("default", 0)) if isinstance(limit, Mapping) else limit
+    return days > 0 and at < now - timedelta(days=days)

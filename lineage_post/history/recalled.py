@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, TypeAlias
 
+from lineage_post.history.moments import is_overdue
 from lineage_post.history.replay import Recorded
 from lineage_post.lineage.modes import FULL_REFRESH, INCREMENTAL
 from lineage_post.lineage.record import packed_node
@@ -90,7 +91,7 @@ def vouched_edges(
                 kept[edge] = None
     found = {}
     for seen, kept in groups.values():
-        is_stale = all(_is_stale(p, at, options, now) for p, at in seen.items())
+        is_stale = all(is_overdue(p, at, options, now) for p, at in seen.items())
         vouched = Vouched(tuple(sorted(seen)), max(seen.values()), is_stale)
         found.update(dict.fromkeys(kept, vouched))
     return found
@@ -155,12 +156,6 @@ def recalled_nodes(
 def _key(edge: Edge) -> tuple[Any, ...]:
     kind = edge.type if edge.type is EdgeType.DIRECT else edge.subtype
     return edge.from_node, edge.from_column, edge.to_node, edge.to_column, kind
-
-
-def _is_stale(producer: str, at: datetime, options: Options, now: datetime) -> bool:
-    limit = options.stale_after_days
-    days = limit.get(producer, limit.get("default", 0)) if isinstance(limit, Mapping) else limit
-    return days > 0 and at < now - timedelta(days=days)
 
 
 def _state(columns: Collection[ColumnLineage]) -> State:

@@ -7,10 +7,11 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
 from lineage_post.errors import LineageError
+from lineage_post.history.moments import is_overdue
 from lineage_post.options import Options
 from lineage_post.publish.claims import DIRECTORY
 from lineage_post.publish.files import read_rows
@@ -75,7 +76,7 @@ def imported_claims(target_path: Path, options: Options, now: datetime) -> Claim
             by_fingerprint = _by_fingerprint(rows)
             for refreshes in _by_node(rows):
                 last = refreshes[-1]
-                quiet = _is_overdue(last.producer, last.refreshed_at, options, now)
+                quiet = is_overdue(last.producer, last.refreshed_at, options, now)
                 edges.extend(_of_node(refreshes, by_fingerprint, quiet))
                 if last.status == Status.SUCCESS.value:
                     nodes[last.node].append(Vouched(last.producer, _when(last), quiet))
@@ -136,12 +137,6 @@ def _of_node(
             edge.masking,
             any(op.get("kind") == "command" for op in json.loads(edge.ops or "[]")),
         )
-
-
-def _is_overdue(producer: str, at: datetime, options: Options, now: datetime) -> bool:
-    limit = options.stale_after_days
-    days = limit.get(producer, limit.get("default", 0)) if isinstance(limit, Mapping) else limit
-    return days > 0 and at < now - timedelta(days=days)
 
 
 def _when(refresh: RefreshRow) -> str:
