@@ -6,6 +6,7 @@ packages moved. Prints one line per environment; exits with 1 if one of them fai
 
 from __future__ import annotations
 
+import hashlib
 import re
 import subprocess
 import sys
@@ -83,7 +84,7 @@ def run(environment: Environment) -> bool:
     print(f"--- {environment.name}", flush=True)
     python = FOLDER / environment.name / "bin/python"
     try:
-        if not (FOLDER / environment.name / ".made").exists():
+        if made_of(environment) != digest_of(environment):
             make(environment, python)
         existing = [test for test in environment.tests if (ROOT / test).exists()]
         subprocess.run([python, "-m", "pytest", "-q", *existing], cwd=ROOT, check=True)
@@ -92,9 +93,22 @@ def run(environment: Environment) -> bool:
     return True
 
 
+def digest_of(environment: Environment) -> str:
+    """Changes with what the environment is made from."""
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    return hashlib.sha256(repr((environment, project, pins())).encode()).hexdigest()
+
+
+def made_of(environment: Environment) -> str:
+    """The digest that the environment was made with, empty where it is not there."""
+    mark = FOLDER / environment.name / ".made"
+    return mark.read_text(encoding="utf-8") if mark.exists() else ""
+
+
 def make(environment: Environment, python: Path) -> None:
     home = FOLDER / environment.name
-    subprocess.run([sys.executable, "-m", "venv", "--clear", home], check=True)
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", home], check=True)
     pins = home / "constraints.txt"
     pins.write_text("\n".join(kept_pins(environment)) + "\n", encoding="utf-8")
     pip = (python, "-m", "pip", "--quiet", "--disable-pip-version-check")
@@ -104,7 +118,7 @@ def make(environment: Environment, python: Path) -> None:
         subprocess.run([*pip, "install", "--no-deps", *environment.bare], check=True)
     if environment.without:
         subprocess.run([*pip, "uninstall", "-y", *environment.without], check=True)
-    (home / ".made").touch()
+    (home / ".made").write_text(digest_of(environment), encoding="utf-8")
 
 
 def kept_pins(environment: Environment) -> list[str]:
