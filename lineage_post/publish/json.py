@@ -193,7 +193,7 @@ def staleness(metadata: Mapping[str, Any], lineage: Lineage, options: Options) -
     if changed:
         return f"it was written with another {', '.join(changed)}"
     if metadata.get("lineage_digest") != digest_of(lineage):
-        return f"the lineage has changed since the manifest of {metadata['manifest_generated_at']}"
+        return f"the lineage has changed since the manifest of {metadata.get('manifest_generated_at')}"
     return None
 
 
