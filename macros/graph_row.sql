@@ -71,13 +71,13 @@
     An array of a number for each vertex, from `start` on replaced by `next` until nothing changes:
     after one step for each vertex at the latest. `next` calls the numbers before it `name`.
 
-    The list that is gone through is one of states, though only its length counts: some warehouses
-    want what is handed on to be of the kind that is listed.
+    Of the list that is gone through only the length counts. Its items are one and the same: Spark
+    copies what `transform` makes, and so many copies of all numbers have no place in its memory.
 -#}
 {% macro settled(name, start, next) %}
     {%- set body -%}
         aggregate(
-            transform(graph, vertex -> named_struct('values', first_{{ name }}, 'moves', true)),
+            array_repeat(named_struct('values', first_{{ name }}, 'moves', true), size(graph)),
             named_struct('values', first_{{ name }}, 'moves', true),
             (state_{{ name }}, step_{{ name }}) -> if(
                 state_{{ name }}.moves,
