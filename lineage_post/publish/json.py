@@ -188,12 +188,13 @@ def staleness(metadata: Mapping[str, Any], lineage: Lineage, options: Options) -
     if metadata.get("tool_version") != __version__:
         return f"it was written by version {metadata.get('tool_version')}"
     now = metadata_of(lineage.project, options)["options"]
-    then = metadata.get("options") or {}
-    changed = [name for name in _DECISIVE if then.get(name) != now[name]]
+    before = metadata.get("options") or {}
+    changed = [name for name in _DECISIVE if before.get(name) != now[name]]
     if changed:
         return f"it was written with another {', '.join(changed)}"
     if metadata.get("lineage_digest") != digest_of(lineage):
-        return f"the lineage has changed since the manifest of {metadata.get('manifest_generated_at')}"
+        then = metadata.get("manifest_generated_at")
+        return f"the lineage has changed since the manifest of {then}"
     return None
 
 
