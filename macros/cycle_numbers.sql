@@ -4,7 +4,7 @@
     is left gets the greatest id that leads to it, and those that lead back to that one form a group
     with it.
 
-    Source: S. Orzan, On Distributed Verification and Verified Distribution (2004).
+    Source: the colouring algorithm for strongly connected components, as on distributed graphs.
 -#}
 {% macro cycle_numbers() %}
     {%- set peeled -%}
