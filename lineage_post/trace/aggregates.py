@@ -47,15 +47,16 @@ def count_if(t: Tracer, node: Any, f: Frame) -> int:
     return chosen(t, node, 0, condition(t, node.args["this"], f))
 
 
-#: ``sumIf``, ``sumIfState``.
-_IF = re.compile(r"If(?![a-z])")
+#: ``sumIf``, ``sumIfState``; of ``sumIfMerge`` the state that it is given has been chosen already.
+_IF = re.compile(r"If(?![a-z])(?!.*Merge)")
 
 
 @handles("CombinedAggFunc", "CombinedParameterizedAgg")
 def combined(t: Tracer, node: Any, f: Frame) -> int:
     """ClickHouse's ``sumIf(a, b)``: the last argument decides what is summed. Of ``argMaxState(a,
-    b)`` b decides whose a it is."""
-    arguments = node.args.get("expressions") or ()
+    b)`` b decides whose a it is. ``quantileIf(0.5)(a, b)`` has parameters beside its arguments."""
+    is_with_parameters = isinstance(node, exp.CombinedParameterizedAgg)
+    arguments = node.args.get("params" if is_with_parameters else "expressions") or ()
     name = str(node.name)
     decisive_from = len(arguments) - 1 if _IF.search(name) else len(arguments)
     if name.startswith("argM"):

@@ -68,10 +68,11 @@ def masking(t: Tracer, node: Any, f: Frame) -> int:
 
 
 def _is_of_rows(t: Tracer, node: Any) -> bool:
-    """Whether a hash is of all rows, as that of hash_agg; Trino's checksum is, T-SQL's is not."""
+    """Whether a hash is of all rows, as that of hash_agg; the checksum of Trino and of Oracle is,
+    T-SQL's is not."""
     if isinstance(node, exp.AggFunc):
         return True
-    return t.rules.family == "trino" and str(node.name).lower() == "checksum"
+    return t.rules.family in ("trino", "oracle") and str(node.name).lower() == "checksum"
 
 
 @handles("Anonymous")

@@ -65,8 +65,8 @@ def add_output(t: Tracer, item: Any, f: Frame, opens: list[Open]) -> None:
         opens.append(OpenUnknown("untuple", Reason.UNSUPPORTED_SYNTAX, detail))
     elif cls is exp.QueryTransform:
         _add_script_output(t, item, f)
-    elif cls is exp.EQ and t.rules.family == "tsql" and item.this.is_string:
-        # ``'n' = c`` is another spelling of ``c as n``.
+    elif cls is exp.EQ and t.rules.family == "tsql" and _is_text(item.this):
+        # ``'n' = c`` and ``N'n' = c`` are other spellings of ``c as n``.
         alias = exp.to_identifier(item.this.name, quoted=True)
         add_output(t, exp.Alias(this=item.args["expression"], alias=alias), f, opens)
     elif t.rules.name == "duckdb" and _add_of_duckdb(t, item, f, opens):
@@ -77,6 +77,10 @@ def add_output(t: Tracer, item: Any, f: Frame, opens: list[Open]) -> None:
         return
     else:
         _add_computed(t, item, None, f)
+
+
+def _is_text(node: Any) -> bool:
+    return isinstance(node, exp.National) or bool(node.is_string)
 
 
 def add_star(t: Tracer, star: Any, f: Frame, opens: list[Open], qualifier: Sequence[Any]) -> None:
