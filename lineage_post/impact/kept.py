@@ -7,6 +7,7 @@ another engine or not ours is as good as none.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,6 @@ from typing import Any
 from lineage_post import fast_json
 from lineage_post.cache import installed, write_whole
 from lineage_post.lineage import ENGINE, Lineage
-from lineage_post.lineage.task import Settings, Task
 
 FILE = "verdicts.json"
 #: So many are kept, the newest ones.
@@ -57,9 +57,7 @@ class KeptVerdicts:
             self._is_dirty = False
 
 
-def key_of(task: Task, settings: Settings, lineage: Lineage, asked: object) -> str:
+def key_of(content: str, seen: Iterable[str], lineage: Lineage, asked: object) -> str:
     """A hash of all that a verdict depends on: the statement, what it sees, what was asked."""
-    shown = sorted({key for pair in task.parents for key in pair} | {u for _, u in task.stop_at})
-    seen = [(u, lineage.nodes[u].fingerprint) for u in shown if u in lineage.nodes]
-    content = task.content_key(settings.digest())
-    return hashlib.sha256(repr((content, seen, asked)).encode()).hexdigest()
+    known = [(u, lineage.nodes[u].fingerprint) for u in sorted(seen) if u in lineage.nodes]
+    return hashlib.sha256(repr((content, known, asked)).encode()).hexdigest()

@@ -18,7 +18,7 @@ from lineage_post.graph import Column
 from lineage_post.impact.kept import KeptVerdicts, key_of
 from lineage_post.lineage import Lineage
 from lineage_post.lineage.task import Settings, Task
-from lineage_post.schema import Columns, Learned, ProjectIndex
+from lineage_post.schema import NO_COLUMNS, Columns, Learned, ProjectIndex
 from lineage_post.trace import trace
 from lineage_post.trace.dialects import dialect_of
 from lineage_post.trace.result import Trace, TraceEdge
@@ -74,6 +74,7 @@ class Retracer:
             dialect, "", False, options.masking_functions, commands=options.commands
         )
         self._kept = kept or KeptVerdicts()
+        self._shown: set[str] = set()
         self._verdicts: dict[tuple[str, Column], Verdict] = {}
         self._before: dict[str, Trace] = {}
         self._computed: dict[str, dict[str, tuple[str, ...]]] = {}
@@ -122,7 +123,8 @@ class Retracer:
     def _known(self, task: Task, column: Column) -> Verdict:
         """What an earlier run found, or what this one does."""
         asked = self.relations.builder(column[0]), column[1]
-        key = key_of(task, self.settings, self.lineage, (asked, self._names_digest))
+        content = task.content_key(self.settings.digest())
+        key = key_of(content, self._seen(task), self.lineage, (asked, self._names_digest))
         found = self._kept.find(key)
         if found is None:
             verdict = self._judged(task, column)
@@ -146,10 +148,21 @@ class Retracer:
             return UNTOLD
         return _compared(before, after, (key, column[1]))
 
+    def _seen(self, task: Task) -> set[str]:
+        """The relations that a statement may read: itself, and by a hard-coded name others too."""
+        node = self.lineage.nodes.get(task.unique_id)
+        read = map(self.relations.builder, node.inputs if node else ())
+        own = {key for key, _ in task.parents} | {key for _, key in task.stop_at}
+        return {task.unique_id, *own, *read}
+
     def _show(self, task: Task, renamed: Mapping[str, Mapping[str, str]]) -> None:
-        keys = {key for key, _ in (*task.parents, (task.unique_id, ""))}
-        for key in sorted(keys | {key for _, key in task.stop_at}):
+        seen = self._seen(task)
+        # What an earlier question showed, renamed columns perhaps, is not to decide this one.
+        for key in sorted(self._shown - seen):
+            self.index.show(key, NO_COLUMNS)
+        for key in sorted(seen):
             self.index.show(key, self._columns(key, renamed.get(key, {})))
+        self._shown = seen
 
     def _columns(self, key: str, renamed: Mapping[str, str]) -> Columns:
         """The columns of a relation as its readers see them, some under another name. Those that

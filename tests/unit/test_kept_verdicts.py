@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -81,3 +82,39 @@ def test_a_command_that_finds_all_of_it_kept_does_not_import_sqlglot(tmp_path: P
     )
     ran = [subprocess.run([sys.executable, "-c", code]).returncode for _ in range(2)]
     assert ran == [1, 0]
+
+
+def other(columns: str) -> dict[str, Any]:
+    return make_model("other", f"select {columns} from dev.raw.orders", [SOURCE["unique_id"]])
+
+
+def hard(sql: str) -> dict[str, Any]:
+    """A model that names ``other`` by a hard-coded name: dbt knows of no dependency."""
+    return make_model("hard", sql, ["model.shop.stg"])
+
+
+def test_a_verdict_does_not_hang_on_what_was_asked_before_it() -> None:
+    joined = hard("select total, amount from dev.main.stg join dev.main.other using (id)")
+    reader = make_model("reader", "select * from dev.main.other", ["model.shop.other"])
+    lineage = lineage_of(SOURCE, STG, other("id, 1 as amount"), joined, reader)
+    asked = [
+        (unique_id, (f"model.shop.{node}", column))
+        for unique_id in ("model.shop.hard", "model.shop.reader")
+        for node, column in (("stg", "total"), ("other", "amount"), ("stg", "id"))
+    ]
+    alone = {one: simulate.Retracer(lineage).verdict(*one) for one in asked}
+    assert alone[asked[1]].named == {"amount"}
+    for order in permutations(asked, 3):
+        together = simulate.Retracer(lineage)
+        assert {one: together.verdict(*one) for one in order} == {one: alone[one] for one in order}
+
+
+@pytest.mark.parametrize("columns", ["id as total", "id as b, total", "id"])
+def test_a_verdict_is_of_what_a_hard_coded_name_stands_for_too(
+    tmp_path: Path, traced: list[str], columns: str
+) -> None:
+    reader = hard("select total from dev.main.stg, dev.main.other")
+    answer(tmp_path, other("id as a"), reader)
+    traced.clear()
+    assert answer(tmp_path, other(columns), reader) == answer(None, other(columns), reader)
+    assert len(traced) == 4
