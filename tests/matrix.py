@@ -112,7 +112,7 @@ def make(environment: Environment, python: Path) -> None:
     pins = home / "constraints.txt"
     pins.write_text("\n".join(kept_pins(environment)) + "\n", encoding="utf-8")
     pip = (python, "-m", "pip", "--quiet", "--disable-pip-version-check")
-    packages = ("-e", f"{ROOT}[test,fast]", *environment.moved)
+    packages = ("-e", f"{ROOT}[test,fast,serve,openlineage]", *environment.moved)
     subprocess.run([*pip, "install", "-c", pins, *packages], check=True)
     if environment.bare:
         subprocess.run([*pip, "install", "--no-deps", *environment.bare], check=True)
