@@ -88,7 +88,8 @@ def digest_of(lineage: Lineage) -> str:
     """The SHA-256 of all that is known of the columns and edges of a project's nodes."""
     whole = hashlib.sha256()
     for unique_id in sorted(lineage.nodes):
-        whole.update(f"{unique_id} {lineage.nodes[unique_id].fingerprint}\n".encode())
+        line = f"{unique_id} {lineage.nodes[unique_id].fingerprint}\n"
+        whole.update(line.encode("utf-8", "surrogatepass"))
     return whole.hexdigest()
 
 

@@ -13,6 +13,9 @@ from lineage_post.lineage import Lineage
 from lineage_post.options import Options
 from lineage_post.publish import json
 
+from .lineages import lineage_of
+from .manifests import make_model
+
 PROJECT = Project("shop", "duckdb", {}, invocation_id="run-1", generated_at="2026-01-01T00:00:00Z")
 
 LINEAGE = Lineage(PROJECT, {})
@@ -67,6 +70,14 @@ def test_a_document_of_another_run_or_option_is_stale(
     metadata = json.document(LINEAGE, Options())["metadata"]
     found = json.staleness({**metadata, **change}, LINEAGE, Options())
     assert found is None if why is None else why in (found or "")
+
+
+def test_a_node_whose_name_has_no_utf8_has_a_digest_too() -> None:
+    lineages = [
+        lineage_of(make_model("a", "select 1 as b", unique_id=f"model.shop.a{tail}"))
+        for tail in ("\ud800", "\ud801")
+    ]
+    assert len({json.digest_of(lineage) for lineage in lineages}) == 2
 
 
 def test_an_option_that_only_changes_speed_makes_nothing_stale() -> None:
