@@ -1,7 +1,9 @@
 """JSON as orjson reads and writes it: what the standard library does, in a fraction of its time.
 
-What orjson refuses the standard library takes: a lone surrogate, a number of more than 64 bits, a
-key that is no text. Written JSON has no spaces, and characters beyond ASCII as they are.
+What orjson refuses the standard library takes: a lone surrogate, a whole number of more than 64
+bits to be written, a key that is no text. Written JSON has no spaces, and characters beyond ASCII
+as they are. What orjson does in its own way: such a number is read as the nearest float, and NaN
+and infinities, which JSON has not, are written as null.
 """
 
 from __future__ import annotations
