@@ -19,8 +19,6 @@ from lineage_post.lineage import ENGINE, Lineage
 FILE = "verdicts.json"
 #: So many are kept, the newest ones.
 MOST = 20_000
-#: What a verdict has: see ``Verdict.to_list``.
-LENGTH = 4
 
 
 class KeptVerdicts:
@@ -36,8 +34,7 @@ class KeptVerdicts:
         with suppress(OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             found = fast_json.loads(self._path.read_bytes()) if self._path is not None else {}
             if found["engine"] == self._engine:
-                verdicts = found["verdicts"].items()
-                return {key: v for key, v in verdicts if isinstance(v, list) and len(v) == LENGTH}
+                return dict(found["verdicts"])
         return {}
 
     def find(self, key: str) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -49,8 +49,17 @@ class Verdict:
         return [self.is_named, named, sorted(self.passes), self.is_known]
 
     @classmethod
-    def from_list(cls, values: list[Any]) -> Verdict:
+    def from_list(cls, values: Any) -> Verdict | None:
+        """What ``to_list`` gave; None for anything else."""
+        if not isinstance(values, list) or len(values) != len(fields(cls)):
+            return None
         is_named, named, passes, is_known = values
+        if not isinstance(named, list) or not isinstance(passes, list):
+            return None
+        if not all(
+            isinstance(name, str) for name in (*passes, *(n for n in named if n is not None))
+        ):
+            return None
         return cls(bool(is_named), frozenset(named), frozenset(passes), bool(is_known))
 
 
@@ -125,12 +134,11 @@ class Retracer:
         asked = self.relations.builder(column[0]), column[1]
         content = task.content_key(self.settings.digest())
         key = key_of(content, self._seen(task), self.lineage, (asked, self._names_digest))
-        found = self._kept.find(key)
-        if found is None:
+        verdict = Verdict.from_list(self._kept.find(key))
+        if verdict is None:
             verdict = self._judged(task, column)
             self._kept.add(key, verdict.to_list())
-            return verdict
-        return Verdict.from_list(found)
+        return verdict
 
     @cached_property
     def _names_digest(self) -> str:

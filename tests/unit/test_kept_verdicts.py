@@ -70,6 +70,18 @@ def test_a_file_that_is_not_ours_is_as_good_as_none(tmp_path: Path, content: byt
     assert json.loads((tmp_path / FILE).read_bytes())["verdicts"]
 
 
+@pytest.mark.parametrize(
+    "verdict",
+    [None, 1, "abcd", [1], [1, 5, [], 1], [1, [[]], [], 1], [0, [1], [2], 0], [1, {}, "", 1]],
+)
+def test_a_verdict_that_is_none_of_ours_is_as_good_as_none(tmp_path: Path, verdict: Any) -> None:
+    answer(tmp_path)
+    kept = json.loads((tmp_path / FILE).read_bytes())
+    kept["verdicts"] = dict.fromkeys(kept["verdicts"], verdict)
+    (tmp_path / FILE).write_text(json.dumps(kept), encoding="utf-8")
+    assert answer(tmp_path) == answer(None)
+
+
 def test_a_command_that_finds_all_of_it_kept_does_not_import_sqlglot(tmp_path: Path) -> None:
     target = tmp_path / "target"
     target.mkdir()
