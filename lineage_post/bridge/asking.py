@@ -59,7 +59,7 @@ def _why(bridge: Bridge, model: str, where: str, arguments: dict[str, Any]) -> A
 
     settings = _settings(arguments)
     project = project_from_manifest(bridge.manifest)
-    node = _node(project, model)
+    node = node_named(project, model)
     wanted = _above(project, node.unique_id)
     compiler = InProcessCompiler(bridge.manifest, bridge.adapter.config, plain=False)
     compiler.manifest.nodes.update(_in_full(compiler.manifest, wanted))
@@ -107,7 +107,8 @@ def _settings(arguments: Mapping[str, Any]) -> Settings:
     )
 
 
-def _node(project: Project, model: str) -> Node:
+def node_named(project: Project, model: str) -> Node:
+    """The node that is asked about. Raises LineageError where it is none or may be several."""
     from lineage_post.provenance.refusal import whole_rows
 
     nodes = [node for node in project.nodes.values() if node.resource_type in ASKED]
@@ -126,10 +127,16 @@ def _node(project: Project, model: str) -> Node:
 
 
 def _named(nodes: Sequence[Node], name: str) -> list[Node]:
-    """The nodes of that name or id; the latest version of a versioned model, models first."""
-    found = [node for node in nodes if name in (node.name, node.unique_id)]
-    latest = [node for node in found if node.is_latest_version] or found
+    """The nodes of that name or id, models first. Of a versioned model ``orders`` is the latest
+    version, ``orders.v1`` that one."""
+    found = [node for node in nodes if name in _names_of(node)]
+    latest = [node for node in found if node.version is None or node.is_latest_version] or found
     return [node for node in latest if node.resource_type in COMPILED] or latest
+
+
+def _names_of(node: Node) -> tuple[str, ...]:
+    version = () if node.version is None else (f"{node.name}.v{node.version}",)
+    return (node.name, node.unique_id, *version)
 
 
 def _above(project: Project, unique_id: str) -> set[str]:
