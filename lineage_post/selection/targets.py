@@ -71,9 +71,12 @@ def _named(name: str, lineage: Lineage) -> tuple[str, str | None]:
 
 
 def without_quotes(name: str) -> str:
-    """A column's name without the quotes that SQL wants around it."""
-    is_quoted = len(name) > 2 and name[0] == name[-1] and name[0] in '"`'
-    return name[1:-1] if is_quoted else name
+    """A column's name without the quotes that SQL wants around it, a quote in it being doubled."""
+    quote, inner = name[:1], name[1:-1]
+    is_quoted = len(name) > 2 and quote in '"`' and name[-1] == quote
+    if not is_quoted or quote in inner.replace(quote * 2, ""):
+        return name
+    return inner.replace(quote * 2, quote)
 
 
 def _names(lineage: Lineage) -> dict[str, set[str]]:

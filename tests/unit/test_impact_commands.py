@@ -191,6 +191,7 @@ def test_rows_of_an_answer_are_lines_in_a_pipe(
     [
         ("orders.id=orders.key", "'orders.key' has a dot"),
         ("orders.id=key.", "'key.' has a dot"),
+        ('orders.id="orders"."key"', """'"orders"."key"' has a dot"""),
         ("orders.id=id", "'id' is the name that the column of source.shop.raw.orders has"),
         ('orders.id="id"', "'id' is the name that the column of source.shop.raw.orders has"),
         ("orders.id= ", "there is no new name"),
@@ -211,9 +212,10 @@ def test_a_new_name_that_cannot_be_one_is_refused(
         lineage_of(SOURCE).impact(rename={name: to})
 
 
-def test_a_new_name_in_quotes_may_have_dots() -> None:
-    (found,) = lineage_of(SOURCE).impact(rename={"orders.id": '"a.b"'})
-    assert found.change.to == "a.b"
+@pytest.mark.parametrize(("name", "plain"), [('"a.b"', "a.b"), ('"a""."', 'a".'), ("`a`", "a")])
+def test_a_new_name_in_quotes_may_have_dots(name: str, plain: str) -> None:
+    (found,) = lineage_of(SOURCE).impact(rename={"orders.id": name})
+    assert found.change.to == plain
 
 
 def test_the_counts_fit_the_rows_that_are_listed(
