@@ -84,8 +84,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         console.note("Stopped.")
         return INTERRUPTED
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):
         # The reader of a pipe has left (`| head`): nothing is wrong, and nothing more can be said.
+        # click and rich make a SystemExit of it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        console.complain(f"{error.filename or 'a file'}: {error.strerror or error}")
+        return WRONG_USE
     return code if isinstance(code, int) else 0

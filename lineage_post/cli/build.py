@@ -15,6 +15,7 @@ from lineage_post.cli import FINDINGS, console, wording
 from lineage_post.cli.loading import Loaded, Request, artifact_options, load
 from lineage_post.cli.places import Places, place_options
 from lineage_post.cli.written import write_all
+from lineage_post.errors import SelectionError
 from lineage_post.lineage import ColumnLineage, Counts, NodeLineage
 from lineage_post.lineage.modes import FULL_REFRESH, INCREMENTAL, mode_of
 from lineage_post.publish import json
@@ -83,6 +84,11 @@ def _narrowed(loaded: Loaded, selected: tuple[str, ...], exclude: tuple[str, ...
     selection = select(loaded.lineage, selected or ("*",), exclude=exclude)
     loaded.warnings += selection.warnings
     nodes = {key: node for key, node in loaded.lineage.nodes.items() if key in selection.nodes}
+    if not nodes:
+        raise SelectionError(
+            "nothing is selected, and nothing was written",
+            hint="; ".join(selection.warnings) or "--exclude leaves nothing.",
+        )
     loaded.published = replace(loaded.lineage, nodes=nodes)
     return loaded
 

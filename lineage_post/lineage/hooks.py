@@ -22,10 +22,10 @@ from lineage_post.lineage.task import Settings
 from lineage_post.relations import Relations, external_id, without_temporary
 from lineage_post.schema import Columns, ProjectIndex
 from lineage_post.trace import trace_script
-from lineage_post.trace.result import Op, Trace
+from lineage_post.trace.result import Op, Trace, TraceEdge
 from lineage_post.trace.schema_index import split_name
 from lineage_post.values import ColumnLineage, Edge, NodeLineage
-from lineage_post.vocabulary import OpKind, Reason, State
+from lineage_post.vocabulary import OpKind, Reason, State, Subtype
 
 _JINJA = re.compile(r"\{\{-?\s*(.*?)\s*-?\}\}", re.DOTALL)
 _COMMENT = re.compile(r"\{#.*?#\}", re.DOTALL)
@@ -190,7 +190,7 @@ class _Tracer:
                 edge.expression,
                 (*edge.ops, op),
             )
-            for edge in traced.edges
+            for edge in _effects(traced)
         )
         written = (spelled.get(o.name.casefold(), o.name) for o in traced.outputs)
         return Written(
@@ -304,6 +304,19 @@ def _add(nodes: dict[str, NodeLineage], written: Written) -> None:
         edges=[*before.edges, *(edge for edge in written.edges if edge not in before.edges)],
         inputs={*before.inputs, *written.inputs},
     )
+
+
+def _effects(traced: Trace) -> Iterator[TraceEdge]:
+    """The edges of a statement as those of a table that stays: what an update's condition reads
+    decides which values change, and no row of the table."""
+    for edge in traced.edges:
+        if edge.to is not None or traced.operation != "update":
+            yield edge
+            continue
+        for output in traced.outputs:
+            yield edge._replace(
+                to=output.name, to_ordinal=output.ordinal, subtype=Subtype.CONDITIONAL
+            )
 
 
 def _remark(nodes: dict[str, NodeLineage], untold: Untold) -> None:

@@ -13,6 +13,8 @@ import pytest
 from lineage_post import __version__
 from lineage_post.cli import cli, console, run
 
+from .manifests import make_manifest, make_model
+
 COMMANDS = tuple(cli.commands_in)  # type: ignore[attr-defined]
 
 
@@ -117,6 +119,42 @@ def test_a_reader_that_leaves_early_is_no_fault(tmp_path: Path) -> None:
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
     )
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("output", ["text", "json"])
+def test_a_reader_that_leaves_at_once_is_no_finding(tmp_path: Path, output: str) -> None:
+    # Nobody reads: what is written to the pipe fails.
+    command = f"{sys.executable} -m lineage_post sql 'select a from t' --output {output}"
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb") as pipe:
+        done = subprocess.run(
+            command, shell=True, cwd=tmp_path, stdout=pipe, stderr=subprocess.PIPE
+        )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_folder_that_cannot_be_made_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = make_model("m", "select 1 as a")
+    (tmp_path / "manifest.json").write_text(json.dumps(make_manifest(made)), encoding="utf-8")
+    (tmp_path / "lineage_post").write_text("a file", encoding="utf-8")
+    assert run(["build", "--target-path", str(tmp_path)]) == 2
+    assert str(tmp_path / "lineage_post") in capsys.readouterr().err
+
+
+def test_a_selection_of_nothing_writes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = make_model("m", "select 1 as a")
+    (tmp_path / "manifest.json").write_text(json.dumps(make_manifest(made)), encoding="utf-8")
+    here = ["--target-path", str(tmp_path), "--no-explorer"]
+    assert run(["build", *here]) == 0
+    before = (tmp_path / "lineage_post/lineage.json").read_bytes()
+    assert run(["build", *here, "--select", "nope", "--fail-under", "95"]) == 2
+    assert "nope" in capsys.readouterr().err
+    assert (tmp_path / "lineage_post/lineage.json").read_bytes() == before
 
 
 @pytest.mark.parametrize(

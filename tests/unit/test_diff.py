@@ -253,7 +253,7 @@ def hooked(hook: str) -> Any:
         ("update {{ this }} set amount = id", "update {{ this }} set amount = id + 1",
          {"fct.amount column_rederived changed"}),
         ("update {{ this }} set amount = id", "update {{ this }} set amount = id where id > 0",
-         {"fct.* filter_changed changed"}),
+         {"fct.amount column_rederived changed"}),
         ("update {{ this }} set amount = id", "select 1", {"fct.amount column_rederived changed"}),
         ("update {{ this }} set amount = id", "update {{ this }} set amount =  id", set()),
         # What it writes to is another node.

@@ -51,6 +51,9 @@ def test_a_hook_that_changes_its_own_table_is_a_feedback() -> None:
         lineage.nodes[FCT]
     )
     assert ops(lineage, FCT) == {"post-hook update"}
+    # Its condition decides which amounts change, and neither a row nor another column.
+    told = edges_of(lineage.nodes[FCT])
+    assert {e for e in told if e.startswith("fct.id")} == {"fct.id -> amount CONDITIONAL"}
     kinds = {cycle.kind for cycle in lineage.graph.cycles}
     assert kinds == {CycleKind.FEEDBACK}
 
