@@ -84,7 +84,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         console.note("Stopped.")
         return INTERRUPTED
-    except (BrokenPipeError, SystemExit):
+    except (BrokenPipeError, SystemExit) as error:
+        # What else ends the process, such as a server that cannot start, has a code of its own.
+        if isinstance(error, SystemExit) and error.code != 1:
+            raise
         # The reader of a pipe has left (`| head`): nothing is wrong, and nothing more can be said.
         # click and rich make a SystemExit of it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -310,7 +310,7 @@ def _effects(traced: Trace) -> Iterator[TraceEdge]:
     """The edges of a statement as those of a table that stays: what an update's condition reads
     decides which values change, and no row of the table."""
     for edge in traced.edges:
-        if edge.to is not None or traced.operation != "update":
+        if edge.to is not None or traced.operation != "update" or not traced.outputs:
             yield edge
             continue
         for output in traced.outputs:
