@@ -161,12 +161,11 @@ class Expressions:
                 order = f"{self.integer(scope, 0)}, {self.text(scope, 0)}"
                 return f"string_agg({self.text(scope, 1)}, ',' order by {order})", "text"
             case "arg":
-                return (
-                    f"{dice.pick(['arg_max', 'arg_min'])}({value}, {self.integer(scope, 0)})",
-                    "int",
-                )
+                # keys that tie would let the engine's own order pick the value
+                key = f"({self.integer(scope, 0)})::bigint * 1000 + {value}"
+                return f"{dice.pick(['arg_max', 'arg_min'])}({value}, {key})", "int"
             case "picked":
-                return f"first({value} order by {self.integer(scope, 0)})", "int"
+                return f"first({value} order by {self.integer(scope, 0)}, {value})", "int"
             case "case":
                 return f"sum(case when {self.predicate(scope, 0)} then {value} end)::int", "int"
             case "mid":
