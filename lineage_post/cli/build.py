@@ -115,7 +115,7 @@ def _report(loaded: Loaded, written: list[Path]) -> dict[str, Any]:
             }
             for node, column in _unknowns(loaded)
         ],
-        "warnings": loaded.warnings,
+        "warnings": [*loaded.told, *loaded.warnings],
         "files": [loaded.places.shown(path) for path in written],
     }
 
@@ -176,8 +176,9 @@ def _exit_if_found(loaded: Loaded, fail_under: float | None) -> None:
     findings = []
     if fail_under is not None and percent < fail_under:
         findings.append(f"{percent:.1f} % of the columns are known, less than {fail_under:g} %.")
-    if loaded.options.strict and loaded.warnings:
-        findings.append(f"{wording.plural(len(loaded.warnings), 'warning')}, and --strict is set.")
+    warnings = len(loaded.told) + len(loaded.warnings)
+    if loaded.options.strict and warnings:
+        findings.append(f"{wording.plural(warnings, 'warning')}, and --strict is set.")
     for finding in findings:
         console.complain(finding)
     if findings:

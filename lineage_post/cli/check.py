@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -15,7 +14,6 @@ from lineage_post.contracts import Evaluator, declared_contracts
 from lineage_post.contracts.checked import Check, Checked, checked
 from lineage_post.contracts.declared import Outcome
 from lineage_post.contracts.fresh import Recorded
-from lineage_post.errors import LineageError
 
 if TYPE_CHECKING:
     from lineage_post.contracts import ContractTest
@@ -45,9 +43,7 @@ def command(
     is not seen here: lineage_fresh judges the manifest. A manifest that is older than the models
     beside it is refused, unless --manifest names it.
     """
-    loaded = load(places, request)
-    if request.manifest is None:
-        _require_current(loaded)
+    loaded = load(places, request, must_be_current=True)
     tests = _selected(loaded, declared_contracts(loaded.lineage.project), select, exclude)
     found = _check(loaded, tests)
     for warning in loaded.warnings:
@@ -55,31 +51,6 @@ def command(
     _say(loaded, found, output, is_selected=bool(select or exclude))
     counted = (Outcome.FAIL, Outcome.WARN) if warn_error or request.strict else (Outcome.FAIL,)
     return int(any(check.outcome in counted for check in found.checks))
-
-
-def _require_current(loaded: Loaded) -> None:
-    """Raises LineageError where a model's file is another text than the manifest has."""
-    project = loaded.lineage.project
-    changed = sorted(
-        node.path
-        for node in project.nodes.values()
-        if (node.resource_type, node.package_name) == ("model", project.name)
-        and _is_changed(loaded.places.project_dir / node.path, node.raw_code)
-    )
-    if changed:
-        more = f" and {len(changed) - 1} more" if changed[1:] else ""
-        raise LineageError(
-            f"{changed[0]}{more} changed since {loaded.places.shown(loaded.manifest)} was written",
-            hint="Run dbt compile first. With --manifest FILE a manifest is taken as it is.",
-        )
-
-
-def _is_changed(file: Path, raw_code: str) -> bool:
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        return False
-    return text.split() != raw_code.split()
 
 
 def _selected(

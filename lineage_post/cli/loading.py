@@ -24,6 +24,7 @@ from lineage_post.artifacts import (
 )
 from lineage_post.cache import Cache
 from lineage_post.cli import console
+from lineage_post.cli.changed_files import changed_files, said_of_changed
 from lineage_post.cli.places import Places
 from lineage_post.errors import ArtifactError, OptionError
 from lineage_post.lineage import ENGINE, Edge, Lineage, trace_project
@@ -66,6 +67,8 @@ class Loaded:
     places: Places
     manifest: Path
     warnings: list[str] = field(default_factory=list)
+    #: Warnings that the user has seen already.
+    told: list[str] = field(default_factory=list)
     #: Where commands keep what they found out for later runs; None to keep nothing.
     kept: Path | None = None
     #: Of what was read from the lineage tables: the times it is of, and who vouches for it.
@@ -127,14 +130,17 @@ _OPTIONS = (
 )
 
 
-def load(places: Places, request: Request) -> Loaded:
-    """Reads the artifacts and traces the project. Raises LineageError for what cannot be read."""
+def load(places: Places, request: Request, *, must_be_current: bool = False) -> Loaded:
+    """Reads the artifacts and traces the project; warns where files have changed since, unless the
+    manifest was named. Raises LineageError for what cannot be read, and with ``must_be_current``
+    in place of that warning."""
     options = options_of(places, request)
     manifest = _path(request.manifest) or places.target_path / "manifest.json"
     kept = places.target_path / CACHE_FOLDER if options.cache else None
     project = _project(manifest, places, request, kept)
     if not options.dialect:
         dialect_of(project.adapter_type)
+    told = [] if request.manifest else _outdated(project, places, manifest, must_be_current)
     catalog_file = _path(request.catalog) or places.target_path / "catalog.json"
     cache = Cache.open(kept, ENGINE) if kept else Cache()
     with console.busy(f"Tracing {project.name}"):
@@ -150,7 +156,7 @@ def load(places: Places, request: Request) -> Loaded:
         if other is not None:
             lineage = with_other_mode(lineage, trace(_project(other, places, request)))
     cache.save()
-    loaded = Loaded(lineage, lineage, options, places, manifest, kept=kept)
+    loaded = Loaded(lineage, lineage, options, places, manifest, told=told, kept=kept)
     loaded.warnings += [f"{n.unique_id}: {n.message}" for n in lineage.notes]
     return loaded
 
@@ -195,6 +201,20 @@ def _project(manifest: Path, places: Places, request: Request, kept: Path | None
     for upstream in request.upstream_manifest:
         project = stitch(project, read_manifest(Path(upstream)))
     return project
+
+
+def _outdated(project: Project, places: Places, manifest: Path, is_fault: bool) -> list[str]:
+    """The warning that files have changed since the manifest was written, when it was told."""
+    changed = changed_files(project, places.project_dir)
+    if not changed:
+        return []
+    said = said_of_changed(changed, places.shown(manifest))
+    if is_fault:
+        raise ArtifactError(
+            said, hint="Run dbt compile first. With --manifest FILE a manifest is taken as it is."
+        )
+    console.warn(f"{said}, and this answer does not know it: run dbt compile first.")
+    return [said]
 
 
 def _catalog(path: Path, *, required: bool) -> dict[str, CatalogTable]:

@@ -1,0 +1,61 @@
+"""Files whose text is not that of the manifest: an answer from it is of what they were before."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from pathlib import Path
+
+from lineage_post.artifacts import Node, Project
+
+_WITH_FILES = frozenset({"model", "snapshot", "test"})
+
+
+def changed_files(project: Project, project_dir: Path) -> list[str]:
+    """The SQL and Python files of the project's own models, snapshots and singular tests that have
+    another text than the manifest, or are gone, sorted. None where the folder has no file of them:
+    artifacts alone are enough to read."""
+    written_at = _timestamp(project.generated_at)
+    own = [
+        node
+        for node in project.nodes.values()
+        if node.resource_type in _WITH_FILES
+        and node.package_name == project.name
+        and node.path.endswith((".sql", ".py"))
+    ]
+    states = [(node.path, _is_changed(project_dir / node.path, node, written_at)) for node in own]
+    if all(state is None for _, state in states):
+        return []
+    return sorted({path for path, state in states if state is not False})
+
+
+def said_of_changed(paths: list[str], manifest: str) -> str:
+    """``models/a.sql and 2 more changed since target/manifest.json was written``."""
+    more = f" and {len(paths) - 1} more" if paths[1:] else ""
+    return f"{paths[0]}{more} changed since {manifest} was written"
+
+
+def _is_changed(file: Path, node: Node, written_at: float | None) -> bool | None:
+    """None where there is no such file. Most are not read: what is older than the manifest and of
+    the same size is taken to be the same."""
+    try:
+        found = file.stat()
+        # dbt strips a file's text, which mostly takes one line break.
+        spare = found.st_size - len(node.raw_code.encode("utf-8", "surrogatepass"))
+        if written_at is not None and found.st_mtime < written_at and spare in (0, 1):
+            return False
+        text = file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError):
+        return False
+    now, then = " ".join(text.split()), " ".join(node.raw_code.split())
+    # A file may have several snapshots.
+    return then not in now if node.resource_type == "snapshot" else then != now
+
+
+def _timestamp(text: str | None) -> float | None:
+    try:
+        found = datetime.fromisoformat((text or "").replace("Z", "+00:00"))
+    except ValueError:
+        return None
+    return (found if found.tzinfo else found.replace(tzinfo=timezone.utc)).timestamp()

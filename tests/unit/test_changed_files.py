@@ -1,0 +1,155 @@
+"""Commands answer from the manifest: where the files beside it say something else, they warn."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lineage_post.artifacts import read_manifest
+from lineage_post.cli import run
+from lineage_post.cli.changed_files import changed_files
+
+from .manifests import make_manifest, make_model, make_source
+
+SQL = "select id, total as amount from dev.raw.orders"
+SNAPSHOT = "select id from dev.raw.orders"
+#: Before all files that these tests write.
+EARLY = "2001-01-01T00:00:00.000000Z"
+#: After them.
+LATE = "2999-01-01T00:00:00.000000Z"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A model, a snapshot among others in its file, and a manifest of both."""
+    for name, text in (
+        ("models/stg.sql", f"{SQL}\n"),
+        ("snapshots/all.sql", f"{{% snapshot a %}}{SNAPSHOT}{{% endsnapshot %}}\n"),
+    ):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    written(tmp_path, EARLY)
+    return tmp_path
+
+
+def written(folder: Path, generated_at: str) -> None:
+    orders = "source.shop.raw.orders"
+    snapshot = make_model(
+        "a",
+        SNAPSHOT,
+        [orders],
+        resource_type="snapshot",
+        unique_id="snapshot.shop.a",
+        original_file_path="snapshots/all.sql",
+    )
+    manifest = make_manifest(
+        make_source("orders", {"id": "int", "total": "double"}),
+        make_model("stg", SQL, [orders]),
+        make_model("theirs", SQL, [orders], package="another"),
+        snapshot,
+    )
+    manifest["metadata"]["generated_at"] = generated_at
+    (folder / "target").mkdir(exist_ok=True)
+    (folder / "target/manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+
+
+def changed(folder: Path) -> list[str]:
+    return changed_files(read_manifest(folder / "target/manifest.json"), folder)
+
+
+def edited(name: str, old: str, new: str) -> Callable[[Path], object]:
+    def edit(folder: Path) -> None:
+        text = (folder / name).read_text(encoding="utf-8")
+        assert old in text
+        (folder / name).write_text(text.replace(old, new), encoding="utf-8")
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    "edit, expected",
+    [
+        (lambda folder: None, []),
+        (edited("models/stg.sql", "total as", "id as"), ["models/stg.sql"]),
+        (edited("models/stg.sql", "\n", "\n\n"), []),
+        (edited("snapshots/all.sql", "{% snapshot", "-- two of them\n{% snapshot"), []),
+        (edited("snapshots/all.sql", "id from", "total from"), ["snapshots/all.sql"]),
+        (lambda folder: (folder / "models/stg.sql").unlink(), ["models/stg.sql"]),
+        (lambda folder: (folder / "models/stg.sql").write_bytes(b"\xff\xfe"), []),
+    ],
+)
+def test_a_file_has_changed_where_its_text_says_something_else(
+    project: Path, edit: Callable[[Path], object], expected: list[str]
+) -> None:
+    edit(project)
+    assert changed(project) == expected
+
+
+def test_artifacts_without_a_project_are_taken_as_they_are(project: Path) -> None:
+    for name in ("models/stg.sql", "snapshots/all.sql"):
+        (project / name).unlink()
+    assert changed(project) == []
+
+
+def test_a_file_older_than_the_manifest_is_read_if_its_size_differs(project: Path) -> None:
+    written(project, LATE)
+    edited("models/stg.sql", "total as", "id as")(project)
+    assert changed(project) == ["models/stg.sql"]
+    os.utime(project / "snapshots/all.sql", (0, 0))
+    assert changed(project) == ["models/stg.sql"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "show stg.amount",
+        "impact --drop stg.amount",
+        "diff --state target",
+        "unused",
+        "cycles",
+        "exposures",
+        "export json",
+        "tags",
+        "inherit",
+        "erase stg.amount",
+        "evidence stg.amount",
+        "why stg --where id=1 --output sql",
+        "build --no-explorer",
+    ],
+)
+def test_every_command_warns_once_and_on_stderr_alone(
+    project: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [*command.split(), "--project-dir", str(project)]
+    run(words)
+    before, quiet = capsys.readouterr()
+    assert "changed since" not in quiet
+    edited("models/stg.sql", "total as", "id as")(project)
+    run(words)
+    after, told = capsys.readouterr()
+    assert told.count("models/stg.sql changed since") == 1 and "run dbt compile" in told
+    assert _timeless(after) == _timeless(before)
+    run([*words, "--manifest", str(project / "target/manifest.json")])
+    assert "changed since" not in capsys.readouterr().err, "it was named"
+
+
+def _timeless(text: str) -> str:
+    """The seal of a bundle has the time in it."""
+    return re.sub(r"seal .*|\"generated_at\".*", "", text)
+
+
+def test_the_json_of_build_has_the_warning_and_strict_counts_it(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    edited("models/stg.sql", "total as", "id as")(project)
+    words = ["build", "--no-explorer", "--project-dir", str(project), "--output", "json"]
+    assert run(words) == 0
+    (warning,) = json.loads(capsys.readouterr().out)["warnings"]
+    assert warning.startswith("models/stg.sql changed since")
+    assert run([*words, "--strict"]) == 1
+    assert "1 warning, and --strict is set" in capsys.readouterr().err
