@@ -6,6 +6,7 @@ from typing import Any
 
 from lineage_post.cli import console
 from lineage_post.history.replay import Change, Derivation
+from lineage_post.lineage.modes import FORMS
 
 _WORDS = {
     "first": "first recorded",
@@ -14,18 +15,27 @@ _WORDS = {
     "removed": "removed",
     "break": "another node under the same name",
 }
+_OF_ROWS = {
+    "added": "decided by columns now",
+    "changed": "decided in another way",
+    "removed": "decided by no column any more",
+}
 
 
 def say_change(change: Change, node: str | None = None) -> None:
     """When, what, by whom, and from what to what; with the node where it is not always the same."""
     refresh = change.refresh
     name = ".".join(p for p in (node, change.column or "rows") if p)
+    words = _WORDS if change.column else _WORDS | _OF_ROWS
     revision = f", commit {refresh.git_revision[:10]}" if refresh.git_revision else ""
     console.say(
         f"[quiet]{refresh.refreshed_at:%Y-%m-%d %H:%M:%S}[/] [column]{console.marked(name)}[/] "
-        f"{_WORDS[change.kind]} [quiet]by {console.marked(refresh.producer)}, "
+        f"{words[change.kind]} [quiet]by {console.marked(refresh.producer)}, "
         f"run {console.marked(refresh.run_id)}{revision}[/]"
     )
+    if change.forms is not None:
+        then, now = (FORMS[form] for form in change.forms)
+        console.say(f"  [quiet]of the same definition: {then} before, {now} after[/]")
     for sign, style, side in (("-", "remove", change.before), ("+", "add", change.after)):
         if side is not None:
             console.say(f"  [{style}]{sign} {console.marked(_text(side))}[/]")
@@ -49,6 +59,7 @@ def change_to_dict(change: Change) -> dict[str, Any]:
         "producer": refresh.producer,
         "git_revision": refresh.git_revision,
         "recorded_as": refresh.node,
+        "build_modes": list(change.forms) if change.forms else None,
         "before": _side(change.before),
         "after": _side(change.after),
     }

@@ -26,7 +26,15 @@ from lineage_post.cli.rows import say_rows
 from lineage_post.consumers import files_of
 from lineage_post.diff import LEVELS, Diff, Level, NodeChange, diff_of
 from lineage_post.diff.document import diff_to_dict, selection_of
-from lineage_post.diff.wording import before_and_after, grouped, node_name, subject, summary, what
+from lineage_post.diff.wording import (
+    before_and_after,
+    forms,
+    grouped,
+    node_name,
+    subject,
+    summary,
+    what,
+)
 from lineage_post.lineage import ENGINE, Lineage, trace_project
 from lineage_post.publish import json
 from lineage_post.publish.github import comment
@@ -71,6 +79,7 @@ def command(
     picks = spots_of([after, before], selected, excluded)
     diff = diff_of(before, after, read=files_of(loaded.lineage), typed=typed, picks=picks)
     selection = selection_of(diff, loaded.lineage.project)
+    _note_forms(diff, lineages)
     if select_impacted:
         console.say_plain(" ".join(selection))
     elif output == "json":
@@ -152,6 +161,15 @@ def _leaves(catalog: Mapping[str, CatalogTable], project: Project) -> dict[str, 
     return {u: t for u, t in catalog.items() if u in nodes and nodes[u].resource_type in kinds}
 
 
+def _note_forms(diff: Diff, lineages: tuple[Lineage, Lineage]) -> None:
+    names = dict.fromkeys(node_name(c.unique_id, lineages) for c in diff.changes if c.forms)
+    if names:
+        console.note(
+            f"Compiled in another form in the two states: {', '.join(names)}. dbt compile "
+            "--full-refresh for both compares like with like."
+        )
+
+
 def _say(diff: Diff, lineages: tuple[Lineage, Lineage]) -> None:
     console.say(f"{summary(diff)}")
     for level in LEVELS:
@@ -173,6 +191,9 @@ def _lines(change: NodeChange, lineages: tuple[Lineage, Lineage]) -> list[tuple[
     lines = []
     if change.level is not Level.COMPATIBLE:
         lines.append(("because", change.because))
+    form = forms(change)
+    if form is not None:
+        lines.append(("compiled", form))
     both = before_and_after(change)
     if both is not None:
         lines += [(label, t) for label, t in zip(("before", "after"), both, strict=True) if t]

@@ -15,6 +15,7 @@ from lineage_post.cli.loading import Loaded, Request, artifact_options, load
 from lineage_post.cli.places import Places, place_options
 from lineage_post.errors import LineageError
 from lineage_post.governance.run_facts import REFRESH_COLUMNS, Facts
+from lineage_post.lineage.modes import FORMS
 from lineage_post.producers.tables import read_rows
 from lineage_post.publish.evidence import Evidence, rows_of_refreshes
 from lineage_post.publish.evidence_bundle import SEAL, bundle_of, verify_bundle, write_bundle
@@ -139,11 +140,16 @@ def _say(loaded: Loaded, evidence: Evidence, path: Path) -> None:
                  f"result.")  # fmt: skip
     if not document["complete"]:
         console.warn(f"{len(document['not_known'])} parts are not known; evidence.md lists them.")
-    stale = [
-        s for s in document["steps"] if (s["refresh"] or {}).get("is_this_definition") is False
-    ]
-    for step in stale:
-        console.warn(f"{step['unique_id']} was built of another definition than this manifest has")
+    for step in document["steps"]:
+        refresh = step["refresh"] or {}
+        if refresh.get("is_this_definition") is False:
+            console.warn(f"{step['unique_id']} was built of another definition than this manifest "
+                         "has")  # fmt: skip
+        elif refresh.get("is_this_form") is False:
+            console.note(
+                f"{step['unique_id']} was built in another form of itself: the SQL in the bundle "
+                f"is {FORMS[step['build_mode']]}"
+            )
 
 
 def _verify(path: Path, expected: str | None) -> int:

@@ -28,6 +28,7 @@ from lineage_post.impact.asking import change_of, named_column
 from lineage_post.impact.document import domain_to_dict, impact_to_dict, kinds
 from lineage_post.impact.possible import possible_of
 from lineage_post.lineage import Lineage
+from lineage_post.lineage.modes import FORMS, single_forms
 from lineage_post.publish import json
 
 #: What readers of the terminal call each kind.
@@ -72,6 +73,7 @@ def command(
     else:
         for impact in impacts:
             Told(loaded.lineage, impact, show_all).say()
+        _say_forms(loaded.lineage, impacts)
         for one in domains:
             _say_domain(loaded.lineage, one, analysis)
     analysis.save()
@@ -89,12 +91,32 @@ def _document(
     lineage = loaded.lineage
     return {
         "metadata": json.metadata_of(lineage.project, loaded.options),
-        "changes": [impact_to_dict(impact, lineage) for impact in impacts],
+        "changes": [
+            {**impact_to_dict(i, lineage), "build_modes": _forms(lineage, i)} for i in impacts
+        ],
         "domains": [
             domain_to_dict(d, possible_of(analysis.walk((d.node, d.column))), lineage)
             for d in domains
         ],
     }
+
+
+def _forms(lineage: Lineage, impact: Impact) -> dict[str, str]:
+    """The incremental models that read what changes, or could in another form than is at hand."""
+    affected = {impact.change.node, *(d.unique_id for d in impact.dependents)}
+    children = {child for node in affected for child in lineage.children.get(node, ())}
+    found = single_forms(lineage, affected | children)
+    return {node: form for node, form in found.items() if lineage.is_published(node)}
+
+
+def _say_forms(lineage: Lineage, impacts: list[Impact]) -> None:
+    found = {node: form for impact in impacts for node, form in _forms(lineage, impact).items()}
+    for form in sorted({*found.values()}):
+        names = [wording.node_name(lineage, node) for node in found if found[node] == form]
+        console.say(
+            f"[quiet]{console.marked(', '.join(names))}: judged {FORMS[form]}, with what that form "
+            "reads alone; --other-mode-manifest adds the other's[/]"
+        )
 
 
 class Told:

@@ -14,7 +14,7 @@ from lineage_post.cli.relatives import relatives, said_of
 from lineage_post.cli.tree import grouped
 from lineage_post.cli.walk import Walk, limit, named
 from lineage_post.lineage import ColumnLineage, Lineage
-from lineage_post.lineage.modes import BOTH, FULL_REFRESH, INCREMENTAL, mode_of
+from lineage_post.lineage.modes import FORMS, FULL_REFRESH, INCREMENTAL, mode_of
 from lineage_post.lineage.project import node_to_dict
 from lineage_post.publish import json
 from lineage_post.selection import Target, target_of
@@ -83,10 +83,9 @@ def command(
         walk.show()
 
 
-_MODES = {
-    BOTH: "of its first build and of later ones",
-    INCREMENTAL: "as later builds run it: the first one, or --full-refresh, may read other columns",
-    FULL_REFRESH: "as its first build runs it: later builds may read other columns",
+_OTHERS = {
+    INCREMENTAL: ": the first one, or --full-refresh, may read other columns",
+    FULL_REFRESH: ": later builds may read other columns",
 }
 
 
@@ -125,7 +124,7 @@ def _show_node(loaded: Loaded, target: Target, depth: int | None, output: str) -
         console.say(f"[quiet]{console.marked(wording.native(native))}[/]")
     mode = mode_of(lineage, node)
     if mode is not None:
-        console.say(f"[quiet]{_MODES[mode]}[/]")
+        console.say(f"[quiet]{FORMS[mode]}{_OTHERS.get(mode, '')}[/]")
     table = Table(box=None, pad_edge=False, header_style="quiet")
     for heading in ("column", "type", "state", "comes from"):
         table.add_column(heading)

@@ -50,7 +50,9 @@ class NodeChange:
     ``broken`` are the dependents that still need what is gone; ``affected`` the outputs whose
     values can move and ``rows`` those of nodes whose rows come or go; ``consumers`` store the name
     of an affected column. ``candidates`` are columns that this one may have been renamed to, where
-    several have the same expression. ``because`` names the rule behind the level.
+    several have the same expression. ``because`` names the rule behind the level. ``forms`` are
+    those of an incremental model that was compiled in two: the change may be of the form alone,
+    where ``is_same_code``.
     """
 
     kind: DiffKind
@@ -66,6 +68,8 @@ class NodeChange:
     rows: tuple[Moved, ...] = ()
     consumers: tuple[str, ...] = ()
     possible: tuple[Possible, ...] = ()
+    forms: tuple[str, str] | None = None
+    is_same_code: bool = False
     file: str = ""
     line: int | None = None
 

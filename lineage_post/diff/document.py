@@ -54,6 +54,8 @@ def _change_to_dict(change: NodeChange) -> dict[str, Any]:
         "affected": {"values": _moved(change.affected), "rows": _moved(change.rows)},
         "consumers": list(change.consumers),
         "possibly_affected": [possible_to_dict(p) for p in change.possible],
+        "build_modes": list(change.forms) if change.forms else None,
+        "is_same_code": change.is_same_code if change.forms else None,
     }
 
 

@@ -22,6 +22,7 @@ from lineage_post.impact import (
 )
 from lineage_post.impact.possible import possible_of
 from lineage_post.impact.walk import display_name
+from lineage_post.lineage.modes import forms_of
 from lineage_post.vocabulary import Reason, State
 
 ROWS = frozenset(
@@ -68,7 +69,14 @@ class Effects:
             found.kind, found.unique_id, found.column, level, because,
             found.before, found.after, found.candidates, broken,
         )  # fmt: skip
-        return self._placed(self._with_affected(change))
+        return self._placed(self._with_affected(self._with_forms(change)))
+
+    def _with_forms(self, change: NodeChange) -> NodeChange:
+        then, now = (side.lineage.project.nodes.get(change.unique_id) for side in self.sides)
+        forms = forms_of(then, now)
+        if then is None or now is None or forms is None:
+            return change
+        return replace(change, forms=forms, is_same_code=then.raw_code == now.raw_code)
 
     def _level(self, found: Found, broken: tuple[Dependent, ...]) -> tuple[Level, str]:
         if found.kind in (DiffKind.COLUMN_ADDED, DiffKind.NODE_ADDED):

@@ -8,6 +8,7 @@ from lineage_post.diff.change import LEVELS, Diff, DiffKind, NodeChange
 from lineage_post.impact import Moved
 from lineage_post.impact.walk import display_name
 from lineage_post.lineage import Lineage
+from lineage_post.lineage.modes import FORMS
 
 _VERBS = {
     DiffKind.NODE_ADDED: "added",
@@ -42,6 +43,16 @@ def subject(change: NodeChange, lineages: tuple[Lineage, Lineage]) -> str:
 def node_name(unique_id: str, lineages: tuple[Lineage, Lineage]) -> str:
     before, after = lineages
     return display_name(after if unique_id in after.project.nodes else before, unique_id)
+
+
+def forms(change: NodeChange) -> str | None:
+    """``as its first build runs it before, as later builds run it after; its own code is the
+    same``; None where both states have one form."""
+    if change.forms is None:
+        return None
+    then, now = (FORMS[form] for form in change.forms)
+    told = f"{then} before, {now} after"
+    return f"{told}; its own code is the same" if change.is_same_code else told
 
 
 def before_and_after(change: NodeChange) -> tuple[str, str] | None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from lineage_post.artifacts import NodeResult, RunResults
+from lineage_post.artifacts import Node, NodeResult, RunResults
+from lineage_post.lineage.modes import FULL_REFRESH, INCREMENTAL, compiled_mode, has_modes
 from lineage_post.vocabulary import Status
 
 #: dbt commands that build, and those that test.
@@ -35,6 +36,15 @@ class Refresh:
     fingerprint: str | None = None
     inputs: tuple[Mapping[str, Any], ...] | None = None
     compiled_code: str | None = field(default=None, repr=False)
+
+    def mode_of(self, node: Node | None) -> str | None:
+        """The form of an incremental model that was built, ``incremental`` or ``full_refresh``:
+        as it was recorded, or as the SQL that ran tells. None of others, and where neither does."""
+        if node is None or not has_modes(node):
+            return None
+        if self.build_mode is not None:
+            return INCREMENTAL if self.build_mode == INCREMENTAL else FULL_REFRESH
+        return compiled_mode(replace(node, compiled_code=self.compiled_code))
 
 
 @dataclass(frozen=True, slots=True)

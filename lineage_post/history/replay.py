@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from lineage_post.lineage.modes import FULL_REFRESH, INCREMENTAL
 from lineage_post.vocabulary import Status
 
 CLAIMS = frozenset({Status.SUCCESS.value, Status.DERIVED.value, Status.PLANNED.value})
@@ -54,7 +55,8 @@ class Derivation:
 class Change:
     """A column (None: the rows) of a node was derived in another way from this refresh on.
 
-    ``kind`` is ``first``, ``added``, ``changed``, ``removed`` or ``break``.
+    ``kind`` is ``first``, ``added``, ``changed``, ``removed`` or ``break``. ``forms`` are those of
+    the two builds, where an incremental model of one definition was built in another one.
     """
 
     node: str
@@ -63,6 +65,7 @@ class Change:
     refresh: Recorded
     before: Derivation | None
     after: Derivation | None
+    forms: tuple[str, str] | None = None
 
 
 def standing(
@@ -197,6 +200,7 @@ def _between(
         return
     old = derivations.get(before.fingerprint or "", {}) if before else {}
     new = derivations.get(after.fingerprint or "", {})
+    forms = _forms(before, after)
     for column in sorted({*old, *new}, key=lambda c: c or ""):
         one, other = old.get(column), new.get(column)
         if before is None:
@@ -207,7 +211,19 @@ def _between(
             continue
         else:
             kind = "added" if one is None else "removed" if other is None else "changed"
-        yield Change(node, column, kind, after, one, other)
+        yield Change(node, column, kind, after, one, other, forms)
+
+
+def _forms(before: Recorded | None, after: Recorded) -> tuple[str, str] | None:
+    """The forms of two builds of one definition, where only the form is another one."""
+    if before is None or None in (before.build_mode, after.build_mode):
+        return None
+    one, other = (_form(r.build_mode) for r in (before, after))
+    return (one, other) if one != other and not is_other_definition(before, after) else None
+
+
+def _form(build_mode: str | None) -> str:
+    return FULL_REFRESH if build_mode in WHOLE else INCREMENTAL
 
 
 def is_other_definition(one: Recorded, other: Recorded) -> bool:

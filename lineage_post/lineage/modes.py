@@ -9,7 +9,7 @@ manifest it is at least said which form it has.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from lineage_post.artifacts import Node
@@ -19,6 +19,12 @@ from lineage_post.values import Edge, NodeLineage
 from lineage_post.vocabulary import State
 
 INCREMENTAL, FULL_REFRESH, BOTH = "incremental", "full_refresh", "both"
+#: How people are told of a form.
+FORMS = {
+    INCREMENTAL: "as later builds run it",
+    FULL_REFRESH: "as its first build runs it",
+    BOTH: "of its first build and of later ones",
+}
 
 _BRANCH = re.compile(
     r"\{%-?\s*if\s+is_incremental\(\)\s*-?%\}(.*?)\{%-?\s*(?:else|elif|endif)\b", re.DOTALL
@@ -58,6 +64,22 @@ def mode_of(lineage: Lineage, unique_id: str) -> str | None:
         return BOTH
     node = lineage.project.nodes.get(unique_id)
     return compiled_mode(node) if node is not None else None
+
+
+def single_forms(lineage: Lineage, unique_ids: Iterable[str]) -> dict[str, str]:
+    """The form of each incremental model among these of which one form alone is at hand."""
+    nodes = ((u, lineage.project.nodes.get(u)) for u in sorted(set(unique_ids)))
+    forms = ((u, mode_of(lineage, u)) for u, node in nodes if has_modes(node))
+    return {unique_id: form for unique_id, form in forms if form in (INCREMENTAL, FULL_REFRESH)}
+
+
+def forms_of(then: Node | None, now: Node | None) -> tuple[str, str] | None:
+    """The forms of a model in two states of a project, where they differ: what then differs in its
+    SQL may be of the form alone."""
+    if then is None or now is None:
+        return None
+    one, other = compiled_mode(then), compiled_mode(now)
+    return (one, other) if one and other and one != other else None
 
 
 def with_other_mode(

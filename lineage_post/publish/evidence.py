@@ -18,11 +18,14 @@ from lineage_post.governance.classification import Column
 from lineage_post.governance.erasure import build_order
 from lineage_post.governance.run_facts import Facts, Refresh
 from lineage_post.lineage import Lineage
+from lineage_post.lineage.modes import compiled_mode, has_modes
 from lineage_post.publish.definition import node_row
 from lineage_post.publish.json import edge_to_dict
 from lineage_post.vocabulary import State
 
 FORMAT = "lineage_post evidence 1"
+#: The part of a definition version that is of the compiled SQL.
+_COMPILED = 1
 
 
 @dataclass(frozen=True)
@@ -122,7 +125,8 @@ class Evidence:
             "file_checksum": node.checksum if node else None,
             "sql_file": self._file(number, unique_id) if code and self.sql else None,
             "sql_sha256": _sha256(code) if code else None,
-            "refresh": self._refresh(refresh, row.definition_version, code),
+            "build_mode": compiled_mode(node) if node else None,
+            "refresh": self._refresh(refresh, row.definition_version, node),
             "inputs": self._inputs(unique_id, refresh),
         }
 
@@ -140,16 +144,14 @@ class Evidence:
         }
 
     def _refresh(
-        self, refresh: Refresh | None, version: str, code: str | None
+        self, refresh: Refresh | None, version: str, node: Node | None
     ) -> dict[str, Any] | None:
         """The build, and whether it ran the definition that this document shows."""
         if refresh is None:
             return None
-        same: bool | None = None
-        if refresh.definition_version is not None:
-            same = refresh.definition_version == version
-        elif refresh.compiled_code is not None:
-            same = refresh.compiled_code.strip() == (code or "").strip()
+        mode = refresh.mode_of(node)
+        shown = compiled_mode(node) if node else None
+        is_this_form = mode == shown if mode and shown else None
         return {
             "said_by": refresh.said_by,
             "run_id": refresh.run_id,
@@ -159,9 +161,10 @@ class Evidence:
             "producer": refresh.producer,
             "definition_version": refresh.definition_version,
             "git_revision": refresh.git_revision,
-            "build_mode": refresh.build_mode,
+            "build_mode": refresh.build_mode or mode,
             "lineage_fingerprint": refresh.fingerprint,
-            "is_this_definition": same,
+            "is_this_definition": _is_this(refresh, version, node, is_this_form),
+            "is_this_form": is_this_form,
         }
 
     def _inputs(self, unique_id: str, refresh: Refresh | None) -> list[dict[str, Any]]:
@@ -213,6 +216,26 @@ class Evidence:
     def _file(self, number: int, unique_id: str) -> str:
         name = "".join(c if c.isascii() and (c.isalnum() or c in "._-") else "_" for c in unique_id)
         return f"sql/{number:03d}_{name[-100:]}.sql"
+
+
+def _is_this(
+    refresh: Refresh, version: str, node: Node | None, is_this_form: bool | None
+) -> bool | None:
+    """Whether a build ran this definition; None where what is at hand does not tell. An incremental
+    model compiles to other SQL the first time than later: of another form only the model's own
+    code and its settings can be compared, which a run's results do not have."""
+    may_differ = is_this_form is False or (is_this_form is None and has_modes(node))
+    if refresh.definition_version is not None:
+        pairs = enumerate(zip(refresh.definition_version.split("."), version.split(".")))
+        differing = {number for number, (one, other) in pairs if one != other}
+        if differing == {_COMPILED} and may_differ:
+            return True if is_this_form is False else None
+        return not differing
+    if refresh.compiled_code is None:
+        return None
+    code = node.compiled_code if node is not None else None
+    is_same = refresh.compiled_code.strip() == (code or "").strip()
+    return None if may_differ and not is_same else is_same
 
 
 def rows_of_refreshes(rows: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from lineage_post.lineage.modes import FORMS, FULL_REFRESH, INCREMENTAL
 from lineage_post.publish.markdown import code, table, text
 
 
@@ -43,7 +44,7 @@ def _step(step: Mapping[str, Any], sql: Mapping[str, str]) -> list[str]:
         f"- relation {code(str(step['relation']))}, {text(str(step['materialization']))}, "
         f"gives {step['gives']}, {step['state']}",
         f"- definition version {code(str(step['definition_version']))}",
-        f"- {_built(refresh)}",
+        f"- {_built(refresh, step['build_mode'])}",
     ]
     versions = [f"{code(i['node'])} {code(str(i['version'] or '?'))}" for i in step["inputs"]]
     facts += [f"- inputs: {', '.join(versions)}"] if versions else []
@@ -63,12 +64,16 @@ def _step(step: Mapping[str, Any], sql: Mapping[str, str]) -> list[str]:
     return parts
 
 
-def _built(refresh: Mapping[str, Any] | None) -> str:
+def _built(refresh: Mapping[str, Any] | None, shown: str | None) -> str:
     if refresh is None:
         return "no build of it is recorded in what was at hand"
     said = f"built by run {code(str(refresh['run_id']))} at {text(str(refresh['refreshed_at']))}"
     same = {True: ", of this definition", False: ", **of another definition**", None: ""}
-    return said + same[refresh["is_this_definition"]]
+    said += same[refresh["is_this_definition"]]
+    if refresh["is_this_form"] is False:
+        built = FORMS[INCREMENTAL if shown == FULL_REFRESH else FULL_REFRESH]
+        said += f", {built}; the SQL below is {FORMS[str(shown)]}"
+    return said
 
 
 def _column(column: Mapping[str, Any]) -> tuple[str, ...]:

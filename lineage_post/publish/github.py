@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lineage_post.diff import Diff, Level, NodeChange
-from lineage_post.diff.wording import before_and_after, grouped, node_name, subject, summary, what
+from lineage_post.diff.wording import (
+    before_and_after,
+    forms,
+    grouped,
+    node_name,
+    subject,
+    summary,
+    what,
+)
 from lineage_post.lineage import Lineage
 from lineage_post.publish.markdown import code, text
 
@@ -104,6 +112,9 @@ def _details(change: NodeChange, lineages: Lineages) -> Iterator[str]:
 def _body(change: NodeChange, lineages: Lineages) -> Iterator[str]:
     if change.level is not Level.COMPATIBLE:
         yield f"- {text(change.because)}"
+    form = forms(change)
+    if form is not None:
+        yield f"- compiled {text(form)}"
     both = before_and_after(change)
     if both is not None:
         yield "- " + " → ".join(code(side) if side else "nothing" for side in both)

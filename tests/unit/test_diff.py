@@ -211,7 +211,8 @@ def test_the_document_has_stable_keys() -> None:
     assert document["summary"] == {"breaking": 1, "unknown": 0, "changed": 1, "compatible": 0}
     assert list(document["changes"][0]) == [
         "kind", "unique_id", "column", "level", "because", "before", "after", "candidates", "file",
-        "line", "broken", "affected", "consumers", "possibly_affected",
+        "line", "broken", "affected", "consumers", "possibly_affected", "build_modes",
+        "is_same_code",
     ]  # fmt: skip
 
 
