@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from sqlglot import exp
 
+from lineage_post.trace.combinators import (
+    aggregates_of,
+    choosing_arguments,
+    keeps_key,
+    parts_of,
+)
 from lineage_post.trace.conditions import as_condition, chosen, condition
 from lineage_post.trace.expressions import children, computed, evaluate, handles
 from lineage_post.trace.frame import Frame, MatchFrame
 from lineage_post.trace.provenance import SORT, WINDOW, aggregated, transformed
 from lineage_post.trace.tracer import Tracer
+
+#: Dialects in which FIRST_VALUE and LAST_VALUE are aggregates as well.
+_WITHOUT_OVER = frozenset({"spark", "databricks", "clickhouse", "doris", "starrocks"})
 
 
 @handles("AggFunc", "AnonymousAggFunc", "ParameterizedAgg")
@@ -24,8 +32,18 @@ def aggregate(t: Tracer, node: Any, f: Frame) -> int:
 
 @handles("Lag", "Lead", "FirstValue", "LastValue", "NthValue")
 def other_row(t: Tracer, node: Any, f: Frame) -> int:
-    """They pick another row's value: sqlglot files them under AggFunc, they aggregate nothing."""
+    """They pick another row's value: sqlglot files them under AggFunc, they aggregate nothing; but
+    Spark's and ClickHouse's ``first_value(a)`` without OVER is of a group."""
+    if t.rules.name in _WITHOUT_OVER and not _is_in_window(node):
+        return aggregate(t, node, f)
     return computed(t, node, f)
+
+
+def _is_in_window(node: Any) -> bool:
+    above = node.parent
+    while isinstance(above, (exp.IgnoreNulls, exp.RespectNulls, exp.Filter)):
+        above = above.parent
+    return isinstance(above, exp.Window)
 
 
 @handles("First", "Last")
@@ -47,28 +65,25 @@ def count_if(t: Tracer, node: Any, f: Frame) -> int:
     return chosen(t, node, 0, condition(t, node.args["this"], f))
 
 
-#: ``sumIf``, ``sumIfState``; of ``sumIfMerge`` the state that it is given has been chosen already.
-_IF = re.compile(r"If(?![a-z])(?!.*Merge)")
-
-
 @handles("CombinedAggFunc", "CombinedParameterizedAgg")
 def combined(t: Tracer, node: Any, f: Frame) -> int:
-    """ClickHouse's ``sumIf(a, b)``: the last argument decides what is summed. Of ``argMaxState(a,
-    b)`` b decides whose a it is. ``quantileIf(0.5)(a, b)`` has parameters beside its arguments."""
+    """ClickHouse's ``sumIf(a, b)``; ``quantileIf(0.5)(a, b)`` has parameters beside arguments."""
     is_with_parameters = isinstance(node, exp.CombinedParameterizedAgg)
     arguments = node.args.get("params" if is_with_parameters else "expressions") or ()
-    name = str(node.name)
-    decisive_from = len(arguments) - 1 if _IF.search(name) else len(arguments)
-    if name.startswith("argM"):
-        decisive_from = min(decisive_from, 1)
-    if decisive_from == len(arguments):
+    parts = parts_of(str(node.name), aggregates_of(t.rules.dialect.parser_class))
+    return aggregate(t, node, f) if parts is None else of_parts(t, node, parts, arguments, f)
+
+
+def of_parts(t: Tracer, node: Any, parts: tuple[str, tuple[str, ...]], a: Any, f: Frame) -> int:
+    """An aggregate with suffixes over the arguments ``a``, of which the last ones may choose."""
+    values = len(a) - choosing_arguments(*parts)
+    if values == len(a):
         return aggregate(t, node, f)
-    values, conditions = arguments[:decisive_from], arguments[decisive_from:]
     x = 0
-    for value in values:
+    for value in a[: values + keeps_key(*parts)]:
         x |= evaluate(t, value, f)
     decisive = 0
-    for value in conditions:
+    for value in a[max(values, 0) :]:
         decisive |= condition(t, value, f)
     return chosen(t, node, aggregated(x), decisive)
 
@@ -82,8 +97,10 @@ def grouping(t: Tracer, node: Any, f: Frame) -> int:
 @handles("ArgMax", "ArgMin")
 def arg_max(t: Tracer, node: Any, f: Frame) -> int:
     """``arg_max(a, b)``: b decides whose a it is."""
-    x = aggregated(evaluate(t, node.args["this"], f))
-    x |= condition(t, node.args["expression"], f)
+    key = node.args.get("expression")
+    if key is None:
+        return aggregate(t, node, f)
+    x = aggregated(evaluate(t, node.args["this"], f)) | condition(t, key, f)
     if x:
         t.log.append((node, x))
     return x

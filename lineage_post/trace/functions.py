@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from sqlglot import exp
 
+from lineage_post.trace.aggregates import of_parts
 from lineage_post.trace.builtin_names import is_aggregate, is_builtin, reads_by_text
+from lineage_post.trace.combinators import aggregates_of, parts_of
 from lineage_post.trace.commands import call
 from lineage_post.trace.conditions import condition, multi_if
 from lineage_post.trace.dialects import Arrow
 from lineage_post.trace.expressions import children, evaluate, handles
 from lineage_post.trace.frame import Frame
+from lineage_post.trace.masking_names import MASKING
 from lineage_post.trace.paths import numbered_of_all, positional
 from lineage_post.trace.provenance import JOIN, aggregated, transformed
 from lineage_post.trace.resolve import unqualified
@@ -24,6 +28,19 @@ from lineage_post.vocabulary import OpKind, Reason
 _ARROW = Op("->", OpKind.OPERATOR)
 #: Functions that read a variable, which another statement may have filled from a table.
 _SET_ELSEWHERE = frozenset({"getvariable"})
+#: Schemas of the functions that come with an engine, and BigQuery's word for "null, no error".
+_SYSTEM = re.compile(r"\A(?:pg_catalog|sys|(?:system\.)?builtin|safe)\.(?=\w)")
+#: Functions of Postgres' extensions, which may be in any schema.
+_OF_EXTENSION = re.compile(
+    r"\A\w+\.(?=(?:digest|hmac|crypt|encrypt|encrypt_iv|pgp_\w+|uuid_generate_v[35])\Z)"
+)
+#: Aggregates that sqlglot has no class for whose second argument decides whose value is taken.
+_BY_KEY = frozenset(
+    {"arg_max_null", "arg_min_null", "arg_max_nulls_last", "arg_min_nulls_last", "latest_by",
+     "earliest_by", "max_by_v2", "min_by_v2"}
+)  # fmt: skip
+#: Aggregates of one value that are functions of two.
+_AGGREGATES_OF_ONE = frozenset({"st_union", "st_collect", "st_makeline", "st_polygonize"})
 #: Functions of Postgres that give a row for each element, in a select list as well.
 _SET_RETURNING = frozenset(
     {
@@ -32,23 +49,6 @@ _SET_RETURNING = frozenset(
         "json_each", "jsonb_each_text", "json_each_text", "jsonb_path_query", "string_to_table",
         "regexp_split_to_table", "regexp_matches", "generate_subscripts", "jsonb_to_recordset",
         "json_to_recordset", "jsonb_populate_recordset", "json_populate_recordset",
-    }
-)  # fmt: skip
-#: Functions that hash or redact, whatever the dialect.
-MASKING = frozenset(
-    {
-        "md5", "md5_hex", "md5_binary", "md5_number", "md5_number_lower64", "md5_number_upper64",
-        "md5sum", "sha", "sha1", "sha1_hex", "sha1_binary", "sha2", "sha2_hex", "sha2_binary",
-        "sha224", "sha256", "sha384", "sha512", "hash", "hashbytes", "hash_agg", "xxhash64",
-        "xxhash32", "xxh64", "xxh3", "murmurhash3_32", "murmur3_32_hash", "murmurhash2_64", "crc32",
-        "crc32c", "farm_fingerprint", "fnv_hash", "fnv1a", "siphash64", "siphash128", "cityhash64",
-        "metrohash64", "halfmd5", "inthash32", "inthash64", "strtol_hash", "checksum",
-        "binary_checksum", "standard_hash", "ora_hash", "dbms_crypto.hash", "hmac", "hmac_sha256",
-        "hmac_sha1", "hmac_md5", "digest", "crypt", "to_hex_hash", "mask", "mask_hash",
-        "mask_first_n", "mask_last_n", "mask_show_first_n", "mask_show_last_n", "redact",
-        "anonymize", "pseudonymize", "tokenize_pii", "spooky_hash_v2_64", "hashamp", "hashrow",
-        "hash_md5", "hash_sha256", "spark_hash", "aead.encrypt", "aes_encrypt", "encrypt",
-        "encrypt_raw", "sha1_digest", "sha2_digest", "md5_digest",
     }
 )  # fmt: skip
 
@@ -70,7 +70,7 @@ def masking(t: Tracer, node: Any, f: Frame) -> int:
 def _is_of_rows(t: Tracer, node: Any) -> bool:
     """Whether a hash is of all rows, as that of hash_agg; the checksum of Trino and of Oracle is,
     T-SQL's is not."""
-    if isinstance(node, exp.AggFunc):
+    if isinstance(node, exp.AggFunc) or is_aggregate(str(node.name).lower()):
         return True
     return t.rules.family in ("trino", "oracle") and str(node.name).lower() == "checksum"
 
@@ -88,6 +88,9 @@ def named(t: Tracer, node: Any, name: str, f: Frame) -> int:
     if contract is not None:
         x = call(t, node, contract, f)
         return t.sources.masked(x) if plain in t.masking else x
+    if plain not in t.masking:
+        plain = _SYSTEM.sub("", plain)
+        plain = _OF_EXTENSION.sub("", plain) if t.rules.family == "postgres" else plain
     if plain in MASKING:
         return masking(t, node, f)
     if plain == "table" and len(node.expressions) == 1:
@@ -102,6 +105,12 @@ def named(t: Tracer, node: Any, name: str, f: Frame) -> int:
         return multi_if(t, node, f)
     if plain == "identifier" and isinstance(node.expressions[0], exp.Literal):
         return unqualified(t, exp.to_identifier(node.expressions[0].name), f)
+    if t.rules.name == "clickhouse":
+        parts = parts_of(name, aggregates_of(t.rules.dialect.parser_class))
+        if parts is not None:
+            return of_parts(t, node, parts, node.expressions, f)
+    if plain in _BY_KEY and len(node.expressions) > 1:
+        return of_parts(t, node, ("argmax", ()), node.expressions[:2], f)
     x = children(t, node, f)
     if plain.startswith("dictget") and t.rules.name == "clickhouse":
         x |= _of_dictionary(t, node)
@@ -115,7 +124,7 @@ def named(t: Tracer, node: Any, name: str, f: Frame) -> int:
         return 0
     if plain in t.masking:
         x = t.sources.masked(x)
-    if is_aggregate(plain):
+    if is_aggregate(plain) or _is_of_one(t, plain, node):
         x = aggregated(x)
     else:
         x = transformed(x)
@@ -123,6 +132,13 @@ def named(t: Tracer, node: Any, name: str, f: Frame) -> int:
             x = t.sources.assumed(x)
     t.log.append((node, x))
     return x
+
+
+def _is_of_one(t: Tracer, plain: str, node: Any) -> bool:
+    """Whether it is ``st_union(g)`` of a group, not ``st_union(g, h)``; BigQuery's and DuckDB's of
+    one value are of an array."""
+    is_one = plain in _AGGREGATES_OF_ONE and len(node.expressions) == 1
+    return is_one and t.rules.family in ("postgres", "snowflake", "mysql")
 
 
 def _of_dictionary(t: Tracer, node: Any) -> int:

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from lineage_post.trace.expressions import children, computed, evaluate, handles
 from lineage_post.trace.frame import Frame
-from lineage_post.trace.provenance import FILTER, collapsed, transformed
+from lineage_post.trace.provenance import FILTER, aggregated, collapsed, transformed
 from lineage_post.trace.tracer import Tracer
 
 
@@ -56,7 +56,13 @@ def quantified(t: Tracer, node: Any, f: Frame) -> int:
     inner = node.args["this"]
     if isinstance(inner, exp.Query):
         return _members(t, inner, f)
-    return transformed(evaluate(t, inner, f))
+    x = evaluate(t, inner, f)
+    if node.arg_key == "expression" or t.rules.family != "spark":
+        return transformed(x)
+    x = aggregated(x)  # Spark's ``any(a)`` of a group
+    if x:
+        t.log.append((node, x))
+    return x
 
 
 def _members(t: Tracer, query: Any, f: Frame) -> int:
