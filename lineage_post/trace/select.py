@@ -9,6 +9,7 @@ from sqlglot import exp
 from lineage_post.trace.dialects import Visible
 from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.frame import Env, Frame, Operand
+from lineage_post.trace.having import visible_in_having
 from lineage_post.trace.joins import join
 from lineage_post.trace.match_recognize import matched_item, recognize
 from lineage_post.trace.opens import Open, OpenChoice, OpenUnknown
@@ -109,7 +110,7 @@ def _decide_rows(t: Tracer, a: Any, f: Frame) -> None:
     elif t.recorder is not None and _is_aggregate(a["expressions"]):
         _record(t, "aggregate", f, None)
     if a.get("having") is not None:
-        f.alias_visible = rules.having
+        f.alias_visible = visible_in_having(t, a["having"], a.get("group"), f)
         _predicate(t, a["having"].args["this"], f, FILTER)
         _record(t, "filter", f, a["having"].args["this"])
     if a.get("qualify") is not None:
