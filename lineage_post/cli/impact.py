@@ -77,7 +77,11 @@ def command(
         for one in domains:
             _say_domain(loaded.lineage, one, analysis)
     analysis.save()
-    return int(any(i.broken or (request.strict and i.possible) for i in impacts))
+    return int(any(i.broken or (request.strict and _is_doubtful(i)) for i in impacts))
+
+
+def _is_doubtful(impact: Impact) -> bool:
+    return bool(impact.possible or impact.doubts.may_break)
 
 
 def _change(kind: ChangeKind, text: str, lineage: Lineage) -> Change:
@@ -130,9 +134,15 @@ class Told:
     def say(self) -> None:
         broken = self._published(self.impact.broken)
         others = self._published(self.impact.other)
-        console.say(f"{self._title()} {self._listed(broken) if broken else 'breaks nothing'}")
+        doubts = {doubt.dependent: doubt.because for doubt in self.impact.doubts.may_break}
+        doubtful = [d for d in others if d in doubts]
+        others = [d for d in others if d not in doubts]
+        console.say(f"{self._title()} {self._verdict(broken, doubtful)}")
         if broken:
             say_rows(self._rows(broken))
+        if doubtful:
+            say_rows(self._doubtful(doubtful, doubts))
+        self._say_judged(bool(others))
         if others:
             told = self._listed(others, "") if self.show_all else counted(others, "")
             console.say(f"[quiet]does not break, but depends on it:[/] {told}")
@@ -142,6 +152,33 @@ class Told:
             places = [_at(m) for m in self._published(self.impact.mentions)]
             console.say(f"[quiet]described in:[/] {console.marked(', '.join(places))}")
         self._say_possible()
+
+    def _verdict(self, broken: list[Dependent], doubtful: list[Dependent]) -> str:
+        breaks = self._listed(broken) if broken else ""
+        maybe = f"[warning]{self._listed(doubtful, 'may break ')}[/]" if doubtful else ""
+        return ", ".join(part for part in (breaks, maybe) if part) or "breaks nothing"
+
+    def _doubtful(
+        self, found: list[Dependent], because: Mapping[Dependent, str]
+    ) -> list[tuple[str, ...]]:
+        return [
+            (*row[:2], f"{row[2]} [warning]{console.marked(because[one])}[/]", *row[3:])
+            for one in found
+            for row in self._rows([one])
+        ]
+
+    def _say_judged(self, has_others: bool) -> None:
+        """What a retype was held against, as no SQL is run: it must not sound like more."""
+        change = self.impact.change
+        if change.kind is not ChangeKind.RETYPE or not has_others:
+            return
+        if change.to is None:
+            told = "whether SQL takes another type is not judged: name it, as in =varchar"
+        else:
+            told = "judged by the functions that take numbers, text or times alone"
+            names = dict.fromkeys(d.because for d in self.impact.doubts.unjudged)
+            told += f"; not {', '.join(names)}" if names else ""
+        console.say(f"[quiet]{console.marked(told)}[/]")
 
     def _title(self) -> str:
         change = self.impact.change

@@ -10,10 +10,11 @@ from lineage_post.consumers import Places, Uses, files_of
 from lineage_post.consumers.yaml_places import Read
 from lineage_post.errors import SelectionError
 from lineage_post.graph import Column
-from lineage_post.impact.change import Change, ChangeKind, Impact
+from lineage_post.impact.change import Change, ChangeKind, Doubts, Impact
 from lineage_post.impact.domain import Domain, domain_of
 from lineage_post.impact.kept import KeptVerdicts
 from lineage_post.impact.possible import possible_of
+from lineage_post.impact.retype import doubts_of
 from lineage_post.impact.simulate import Retracer
 from lineage_post.impact.walk import Walk
 from lineage_post.lineage import Lineage
@@ -67,7 +68,10 @@ class Analysis:
         passes = tuple(column for column in walk.named if column != walk.start)
         dependents = tuple(walk.dependents(self.places))
         mentions = tuple(walk.dependents(self.places, texts=True))
-        return Impact(change, dependents, possible_of(walk), passes, mentions)
+        doubts = Doubts()
+        if change.kind is ChangeKind.RETYPE and change.to:
+            doubts = doubts_of(self.lineage, walk.start, change.to, dependents)
+        return Impact(change, dependents, possible_of(walk), passes, mentions, doubts)
 
     def domain(self, node: str, column: str | None) -> Domain:
         """What a new value in a column can move, or another set of rows (``column`` None)."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from lineage_post.errors import SelectionError
 from lineage_post.impact.answer import Analysis
 from lineage_post.impact.change import Change, ChangeKind, Impact
+from lineage_post.impact.retype import checked_type
 from lineage_post.lineage import Lineage
 from lineage_post.selection import target_of, without_quotes
 
@@ -44,9 +45,14 @@ def named_column(lineage: Lineage, text: str) -> tuple[str, str]:
 
 
 def change_of(lineage: Lineage, kind: ChangeKind, name: str, to: str | None) -> Change:
-    """The change that two texts name. Raises SelectionError for what cannot be a column's name."""
+    """The change that two texts name. Raises SelectionError for what cannot be a column's name, or
+    its type."""
     node, column = named_column(lineage, name)
-    return Change(kind, node, column, new_name(name, to) if kind is ChangeKind.RENAME else to)
+    if kind is ChangeKind.RENAME:
+        to = new_name(name, to)
+    elif kind is ChangeKind.RETYPE and to is not None:
+        to = checked_type(lineage, (node, column), to)
+    return Change(kind, node, column, to)
 
 
 def new_name(name: str, to: str | None) -> str:

@@ -115,11 +115,29 @@ class Possible:
 
 
 @dataclass(frozen=True, slots=True)
+class Doubt:
+    """A dependent that may not take a new type, and what in it: ``SUM over VARCHAR``."""
+
+    dependent: Dependent
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Doubts:
+    """``may_break`` are dependents that may not take a new type, ``unjudged`` those with a function
+    of which it is not known what it takes."""
+
+    may_break: tuple[Doubt, ...] = ()
+    unjudged: tuple[Doubt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Impact:
     """The answer to one change.
 
     ``passes`` are the columns that carry the same name on by a star, the column itself not among
     them. ``mentions`` are descriptions in YAML of these columns: nothing breaks, but they go stale.
+    ``doubts`` are of a new type alone.
     """
 
     change: Change
@@ -127,6 +145,7 @@ class Impact:
     possible: tuple[Possible, ...]
     passes: tuple[Column, ...] = ()
     mentions: tuple[Dependent, ...] = ()
+    doubts: Doubts = Doubts()
 
     @property
     def broken(self) -> tuple[Dependent, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from lineage_post.graph import Column
-from lineage_post.impact.change import Dependent, Impact, Possible
+from lineage_post.impact.change import Dependent, Doubt, Impact, Possible
 from lineage_post.impact.domain import Domain, Moved
 from lineage_post.lineage import Lineage
 
@@ -18,6 +18,7 @@ def impact_to_dict(impact: Impact, lineage: Lineage) -> dict[str, Any]:
     dependents = [d for d in impact.dependents if lineage.is_published(d.unique_id)]
     possible = [p for p in impact.possible if lineage.is_published(p.unique_id)]
     broken = [d for d in dependents if change.breaks in d.breaks_on]
+    doubts = {doubt.dependent for doubt in impact.doubts.may_break}
     return {
         "change": change.kind.value,
         "unique_id": change.node,
@@ -25,7 +26,10 @@ def impact_to_dict(impact: Impact, lineage: Lineage) -> dict[str, Any]:
         "to": change.to,
         "summary": {
             "breaks": kinds(broken),
-            "depends": kinds(d for d in dependents if change.breaks not in d.breaks_on),
+            "may_break": kinds(d for d in dependents if d in doubts),
+            "depends": kinds(
+                d for d in dependents if d not in doubts and change.breaks not in d.breaks_on
+            ),
             "possibly_affected": kinds(possible),
         },
         "passes": path_to_list(impact.passes),
@@ -61,7 +65,13 @@ def dependent_to_dict(dependent: Dependent, impact: Impact) -> dict[str, Any]:
         "uses": path_to_list([dependent.uses])[0],
         "path": path_to_list(dependent.path),
         "expression": dependent.expression,
+        "may_break": _because(impact.doubts.may_break, dependent),
+        "not_judged": _because(impact.doubts.unjudged, dependent),
     }
+
+
+def _because(doubts: Iterable[Doubt], dependent: Dependent) -> str | None:
+    return next((doubt.because for doubt in doubts if doubt.dependent == dependent), None)
 
 
 def possible_to_dict(possible: Possible) -> dict[str, Any]:

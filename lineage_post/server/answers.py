@@ -8,6 +8,7 @@ from lineage_post.errors import OptionError, SelectionError
 from lineage_post.impact import Analysis, Change, ChangeKind
 from lineage_post.impact.asking import new_name
 from lineage_post.impact.document import impact_to_dict
+from lineage_post.impact.retype import checked_type
 from lineage_post.policy import INCOMPLETE
 from lineage_post.policy.redact import HIDDEN
 from lineage_post.publish import federation as graphs
@@ -86,6 +87,8 @@ def dependents(seen: Seen, column: str, change: str, to: str | None) -> dict[str
     if change == "rename" and not to:
         raise OptionError("a rename needs its new name", hint="Add to=NAME.")
     new = new_name(column, to) if change == "rename" else to
+    if change == "retype" and new:
+        new = checked_type(full, (target.node, target.column), new)
     impact = Analysis(full).impact(Change(ChangeKind(change), target.node, target.column, new))
     return {**redacted(impact_to_dict(impact, full), seen), **_note(seen)}
 
@@ -99,7 +102,8 @@ def redacted(document: dict[str, Any], seen: Seen) -> dict[str, Any]:
     }
     counts = {
         "breaks": [d for d in told["dependents"] if d.get("breaks")],
-        "depends": [d for d in told["dependents"] if not d.get("breaks")],
+        "may_break": [d for d in told["dependents"] if d.get("may_break")],
+        "depends": [d for d in told["dependents"] if not (d.get("breaks") or d.get("may_break"))],
         "possibly_affected": told["possibly_affected"],
     }
     summary = {name: _kinds(found) for name, found in counts.items()}
@@ -124,6 +128,8 @@ def _one(item: dict[str, Any], seen: Seen) -> dict[str, Any]:
         ]
     if item["unique_id"] in view.telling:
         told["expression"] = None
+        # What it is computed by is not to be seen: that it may break is.
+        told |= {k: HIDDEN for k in ("may_break", "not_judged") if item.get(k)}
     if item.get("uses"):
         is_shown = item["uses"]["unique_id"] in view.shown
         told["uses"] = _step(item["uses"], seen) if is_shown else None

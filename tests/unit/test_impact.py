@@ -124,6 +124,7 @@ def test_what_is_beyond_an_unknown_is_possibly_affected_and_counted_apart() -> N
     document = impact_to_dict(found, lineage_of(SOURCE, STG, m1, m2, known, board))
     assert document["summary"] == {
         "breaks": {"model": 2},
+        "may_break": {},
         "depends": {},
         "possibly_affected": {"exposure": 1, "model": 1},
     }
