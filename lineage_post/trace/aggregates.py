@@ -161,8 +161,13 @@ def within_group(t: Tracer, node: Any, f: Frame) -> int:
 
 @handles("Window")
 def window(t: Tracer, node: Any, f: Frame) -> int:
+    x = transformed(evaluate(t, node.args["this"], f))
+    return x | window_keys(t, node, f)
+
+
+def window_keys(t: Tracer, node: Any, f: Frame) -> int:
+    """What partitions, orders and bounds a window, of its own and of the one that it names."""
     a = node.args
-    x = transformed(evaluate(t, a["this"], f))
     start = len(t.log)
     keys = _window_keys(t, a, f)
     name = a.get("alias")
@@ -172,8 +177,7 @@ def window(t: Tracer, node: Any, f: Frame) -> int:
             break
         keys |= _window_keys(t, named.args, f)
         name = named.args.get("alias")
-    x |= as_condition(t, keys, start, WINDOW)
-    return x
+    return as_condition(t, keys, start, WINDOW)
 
 
 def _window_keys(t: Tracer, a: Any, f: Frame) -> int:

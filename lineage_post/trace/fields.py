@@ -35,11 +35,13 @@ def dot(t: Tracer, node: Any, f: Frame) -> int:
 
 
 def _element(t: Tracer, base: Any, number: Any, f: Frame) -> int:
-    """``(a, b).1``: the first of a tuple."""
-    items = base.expressions if isinstance(base, exp.Tuple) else ()
+    """``(a, b).1``, ``tuple(a, b).1``: the first of a tuple."""
+    shape = t.expression_shape(base, f)
     i = int(number.name) - 1 if number.is_int else -1
-    if 0 <= i < len(items):
-        return evaluate(t, items[i], f)
+    if isinstance(shape, Struct) and 0 <= i < len(shape.fields.spellings):
+        if shape.fields.steps[i] is not None:
+            t.log.append((shape.fields.steps[i], shape.fields.at(i)))
+        return shape.fields.at(i)
     return transformed(t.sources.assumed(evaluate(t, base, f)))
 
 

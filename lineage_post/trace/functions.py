@@ -109,6 +109,8 @@ def named(t: Tracer, node: Any, name: str, f: Frame) -> int:
         parts = parts_of(name, aggregates_of(t.rules.dialect.parser_class))
         if parts is not None:
             return of_parts(t, node, parts, node.expressions, f)
+        if plain == "tupleelement" and len(node.expressions) == 2:
+            return _tuple_element(t, node, f)
     if plain in _BY_KEY and len(node.expressions) > 1:
         return of_parts(t, node, ("argmax", ()), node.expressions[:2], f)
     x = children(t, node, f)
@@ -132,6 +134,16 @@ def named(t: Tracer, node: Any, name: str, f: Frame) -> int:
             x = t.sources.assumed(x)
     t.log.append((node, x))
     return x
+
+
+def _tuple_element(t: Tracer, node: Any, f: Frame) -> int:
+    """ClickHouse's ``tupleElement((a, b), 1)`` is ``(a, b).1``, and by name a field."""
+    value, key = node.expressions
+    if not isinstance(key, exp.Literal) or t.expression_shape(value, f) is None:
+        return transformed(children(t, node, f))
+    if key.is_string:
+        return evaluate(t, exp.Bracket(this=value.copy(), expressions=[key.copy()]), f)
+    return evaluate(t, exp.Dot(this=value.copy(), expression=key.copy()), f)
 
 
 def _is_of_one(t: Tracer, plain: str, node: Any) -> bool:

@@ -15,6 +15,7 @@ from lineage_post.trace.errors import TooComplex
 from lineage_post.trace.limits import check
 from lineage_post.trace.multi_insert import single_statements
 from lineage_post.trace.result import Trace, failed, fault_of
+from lineage_post.trace.rewriting import rewritten
 from lineage_post.vocabulary import Reason
 
 Statement = Any
@@ -46,17 +47,7 @@ def _tokens(sql: str, rules: Rules) -> Sequence[Any]:
         # as long as the word it stands for, so that places in the text stay
         sql = _REPLACE.sub(r"\1insert ", sql)
     tokens: Sequence[Any] = rules.dialect.tokenize(sql)
-    return _without_evolution(tokens) if rules.family == "spark" else tokens
-
-
-def _without_evolution(tokens: Sequence[Any]) -> Sequence[Any]:
-    """``merge with schema evolution into t`` without the three words, which sqlglot lacks."""
-    for i, token in enumerate(tokens):
-        if token.token_type is TokenType.MERGE:
-            words = [following.text.lower() for following in tokens[i + 1 : i + 4]]
-            if words == ["with", "schema", "evolution"]:
-                return [*tokens[: i + 1], *_without_evolution(tokens[i + 4 :])]
-    return tokens
+    return rewritten(tokens, sql, rules)
 
 
 def _statements(sql: str, tokens: Sequence[Any], rules: Rules) -> list[Statement]:

@@ -20,6 +20,7 @@ from lineage_post.trace.scope import (
     unresolved,
 )
 from lineage_post.trace.shapes import Array, Document, Struct
+from lineage_post.trace.time_windows import time_window
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import Reason
 
@@ -104,6 +105,9 @@ def field_of_name(t: Tracer, first: Any, path: Sequence[Any], f: Frame) -> int:
     hit = find_column(t, key, f)
     if hit is not None:
         return read_fields(t, *hit, path)
+    of_time = time_window(t, first, key, f)
+    if of_time is not None:
+        return transformed(of_time)
     opens = open_operands(f)
     if len(opens) == 1 and opens[0].relation.open is not None:
         t.step = None

@@ -25,6 +25,7 @@ from lineage_post.trace.scope import (
     unresolved,
     variable,
 )
+from lineage_post.trace.time_windows import time_window
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import Reason
 
@@ -169,6 +170,9 @@ def _ambiguous(t: Tracer, identifier: Any, key: str, g: Frame) -> int:
 def _not_listed(t: Tracer, identifier: Any, key: str, f: Frame) -> int:
     """A bare name that no known column has: a row, a pseudo column, a column of an open source."""
     t.step = None
+    of_time = time_window(t, identifier, key, f)
+    if of_time is not None:
+        return of_time
     if t.rules.row_alias:
         operand = find_operand(key, f)
         if operand is not None:

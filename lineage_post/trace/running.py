@@ -6,7 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lineage_post.trace import aggregates, conditions, fields, functions, subqueries
+from lineage_post.trace import (
+    aggregates,
+    conditions,
+    element_fields,
+    fields,
+    functions,
+    subqueries,
+)
 from lineage_post.trace.commands import Commands
 from lineage_post.trace.deep import TOO_DEEP
 from lineage_post.trace.errors import TooComplex, Unsupported
@@ -39,7 +46,7 @@ _HOOKS = Hooks(
     element_shape=element_shape,
 )
 #: Modules whose import registers handlers.
-_HANDLERS = (aggregates, conditions, fields, functions, subqueries)
+_HANDLERS = (aggregates, conditions, element_fields, fields, functions, subqueries)
 
 
 @dataclass(frozen=True, slots=True)

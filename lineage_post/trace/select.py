@@ -124,9 +124,9 @@ def _decide_rows(t: Tracer, a: Any, f: Frame) -> None:
         if a.get(clause) is not None:
             order(t, a[clause].args["expressions"], f)
             _record(t, "sort", f, a[clause])
-    limit = a.get("limit")
-    for node in limit.args.get("expressions") or () if limit is not None else ():
-        _predicate(t, node, f, GROUP_BY)
+    for clause in ("limit", "offset"):  # ClickHouse's ``limit 2 offset 1 by a``
+        for node in a[clause].args.get("expressions") or () if a.get(clause) is not None else ():
+            _predicate(t, node, f, GROUP_BY)
     limited(t, a, f)
 
 

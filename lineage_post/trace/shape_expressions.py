@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from lineage_post.trace.aggregates import window_keys
 from lineage_post.trace.declared_shapes import typed_shape
 from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.field_types import (
@@ -24,6 +25,7 @@ from lineage_post.trace.shape_changes import changed, merged
 from lineage_post.trace.shapes import Array, Document, MaybeShape, Shape, Struct
 from lineage_post.trace.sources import cell_of
 from lineage_post.trace.star import is_star, items_of_argument
+from lineage_post.trace.time_windows import TIME_WINDOWS
 from lineage_post.trace.tracer import Tracer
 
 
@@ -114,6 +116,18 @@ def _field_of(t: Tracer, item: Any, n: int) -> tuple[str, Any]:
     return f"_{n + 1}", item
 
 
+#: Aggregates and functions by name: what each makes of the shape of its first argument.
+_ARRAYS_OF_ROWS = frozenset(
+    {"list", "array_agg", "collect_list", "collect_set", "grouparray", "groupuniqarray"}
+)
+_SAME = frozenset({"first", "last", "any_value", "any", "anylast", "list_reverse", "list_slice"})
+_SORTED = frozenset({"arraysort", "arrayreversesort"})
+_FIRST = frozenset(
+    {"list_extract", "list_element", "array_extract", "list_first", "list_last", "arrayelement",
+     "get"}
+)  # fmt: skip
+
+
 def of_named_arguments(t: Tracer, node: Any, f: Frame) -> MaybeShape:
     """Functions that sqlglot knows by name only, and take names and values in turn."""
     name = str(node.name).lower()
@@ -129,9 +143,18 @@ def of_named_arguments(t: Tracer, node: Any, f: Frame) -> MaybeShape:
         holder = exp.Struct()
         holder.args["expressions"] = pairs
         return of_struct(t, holder, f)
-    if name in ("first", "last", "any_value", "list", "array_agg", "collect_list"):
-        inner = t.expression_shape(node.expressions[0], f) if node.expressions else None
-        return Array(inner) if name in ("list", "array_agg", "collect_list") else inner
+    first = node.expressions[0] if node.expressions else None
+    if name in _ARRAYS_OF_ROWS:
+        row = None if first is None else t.expression_shape(first, f)
+        return Array(changed(t, row, aggregated), row)
+    if name in _SAME and first is not None:
+        return t.expression_shape(first, f)
+    if name in _SORTED and first is not None and len(node.expressions) == 1:
+        return of_sorted(t, exp.Paren(this=first.copy()), f)
+    if name in _FIRST and first is not None:
+        return of_first(t, exp.Paren(this=first.copy()), f)
+    if name in TIME_WINDOWS and t.rules.family == "spark":
+        return Document()  # both ends are of the time alone
     return None
 
 
@@ -152,6 +175,29 @@ def of_extreme(t: Tracer, node: Any, f: Frame) -> MaybeShape:
     return changed(t, of_inner(t, node, f), lambda x: x | key)
 
 
+def of_chosen(t: Tracer, node: Any, f: Frame) -> MaybeShape:
+    """``any_value(row having max b)``, ``array_agg(row) filter (where b)``: b decides which."""
+    chooser = node.args["expression"]
+    if isinstance(chooser, exp.Where):
+        chooser = chooser.args["this"]
+    key = collapsed(evaluate(t, chooser, f), CONDITIONAL)
+    return changed(t, of_inner(t, node, f), lambda x: x | key)
+
+
+def of_window(t: Tracer, node: Any, f: Frame) -> MaybeShape:
+    """``first_value(row) over (partition by k)``: the keys are a WINDOW of each field."""
+    shape = of_inner(t, node, f)
+    if shape is None:
+        return None
+    keys = window_keys(t, node, f)
+    return changed(t, shape, lambda x: x | keys)
+
+
+def of_other_row(t: Tracer, node: Any, f: Frame) -> MaybeShape:
+    """``lag(row)`` without a default."""
+    return None if node.args.get("default") is not None else of_inner(t, node, f)
+
+
 def of_order(t: Tracer, node: Any, f: Frame) -> MaybeShape:
     """``array_agg(row order by ts)``: the order is a SORT of each field."""
     shape = of_inner(t, node, f)
@@ -160,6 +206,26 @@ def of_order(t: Tracer, node: Any, f: Frame) -> MaybeShape:
         keys |= evaluate(t, key, f)
     sort = collapsed(keys, SORT)
     return changed(t, shape, lambda x: x | sort)
+
+
+def of_sorted(t: Tracer, node: Any, f: Frame) -> MaybeShape:
+    """``sort_array(a)``: what an element holds decides at which place it is."""
+    order = collapsed(evaluate(t, node.args["this"], f), SORT)
+    return changed(t, of_inner(t, node, f), lambda x: x | order)
+
+
+def of_first(t: Tracer, node: Any, f: Frame) -> MaybeShape:
+    """The first or the last element of an array."""
+    shape = of_inner(t, node, f)
+    if not isinstance(shape, Array):
+        return None
+    return shape.row or changed(t, shape.element, transformed)
+
+
+def of_greatest(t: Tracer, node: Any, f: Frame) -> MaybeShape:
+    """``array_max(a)``: one element, and all that elements hold decides which."""
+    key = collapsed(evaluate(t, node.args["this"], f), CONDITIONAL)
+    return changed(t, of_first(t, node, f), lambda x: x | key)
 
 
 def of_array(t: Tracer, node: Any, f: Frame) -> MaybeShape:
@@ -195,9 +261,7 @@ def of_bracket(t: Tracer, node: Any, f: Frame) -> MaybeShape:
         if isinstance(name, exp.Literal) and name.is_string:
             return _below(t, shape, [exp.to_identifier(name.name, quoted=True)])
         return None
-    if not isinstance(shape, Array):
-        return shape if isinstance(shape, Document) else None
-    return shape.row or changed(t, shape.element, transformed)
+    return of_first(t, node, f) if isinstance(shape, Array) else _document(shape)
 
 
 def of_case(t: Tracer, node: Any, f: Frame) -> MaybeShape:
@@ -252,6 +316,10 @@ def _typed(t: Tracer, kind: FieldType, node: Any, f: Frame) -> MaybeShape:
 
 def of_dot(t: Tracer, node: Any, f: Frame) -> MaybeShape:
     return _below(t, of_inner(t, node, f), [node.expression])
+
+
+def _document(shape: MaybeShape) -> MaybeShape:
+    return shape if isinstance(shape, Document) else None
 
 
 def of_document(t: Tracer, node: Any, f: Frame) -> MaybeShape:
