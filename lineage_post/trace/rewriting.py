@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from sqlglot import TokenType
-from sqlglot.tokens import Token
+from sqlglot.tokens import Token  # type: ignore[attr-defined]
 
 from lineage_post.trace.dialects import Rules
 
