@@ -32,6 +32,8 @@ class Finisher:
         self._operations = Operations(t)
         self.edges: list[TraceEdge] = []
         self.unknowns: dict[Unknown, None] = {}
+        #: What the edges of all rows are assumed for.
+        self.doubts: list[Missing] = []
 
     def output(self, ordinal: int, name: str, x: int, step: AnyStep) -> Output:
         """An output column; its edges and unknowns are noted."""
@@ -94,6 +96,8 @@ class Finisher:
         for m in missing:
             if m.is_listed:
                 self.unknowns[Unknown(None, m.reason, m.detail)] = None
+            else:
+                self.doubts.append(m)
 
     def repeated(self, output: Output) -> Output:
         """An output whose name an earlier one has: the engine refuses it."""
@@ -187,12 +191,14 @@ def finished(
     state = outcome(
         outputs, unknowns, is_open=relation.open is not None, has_edges=bool(finisher.edges)
     )
-    reason_of_all = _first_reason(outputs, unknowns)
+    reason, detail = _first_reason(outputs, unknowns), _first_detail(outputs, unknowns)
+    if state is State.KNOWN and finisher.doubts:
+        state, (_, reason, detail, _) = State.PARTIAL, finisher.doubts[0]
     return Trace(
         state=state,
         operation=operation,
-        reason=reason_of_all,
-        detail=_first_detail(outputs, unknowns),
+        reason=reason,
+        detail=detail,
         open=relation.open is not None,
         target=target,
         outputs=tuple(outputs),
