@@ -13,12 +13,13 @@ from lineage_post.cli import FINDINGS, console, wording
 from lineage_post.cli.loading import Loaded, Request, artifact_options, load
 from lineage_post.cli.places import Places, place_options
 from lineage_post.cli.viewing import policy_options, view
-from lineage_post.errors import LineageError
+from lineage_post.errors import LineageError, SelectionError
 from lineage_post.lineage import Lineage
 from lineage_post.policy import INCOMPLETE, View
 from lineage_post.publish import emit, exports, openlineage
 from lineage_post.publish.run import run_from_results
 from lineage_post.selection import select
+from lineage_post.selection.syntax import parse_selection
 from lineage_post.values import Edge
 
 OPENLINEAGE, PARQUET, EXPLORER = "openlineage", "parquet", "explorer"
@@ -108,7 +109,8 @@ def _page(seen: View, target_path: Path, folder: Path) -> int:
 
 
 def _edges(lineage: Lineage, selected: tuple[str, ...], direct: bool) -> list[Edge]:
-    """The published edges into what is selected; of a column also those out of it."""
+    """The published edges into the nodes and between the columns that are selected; of a column
+    that is named alone those into it and out of it."""
     edges = [e for e in lineage.edges() if lineage.is_published(e.to_node)]
     if direct:
         edges = [e for e in edges if e.subtype.type.value == "DIRECT"]
@@ -116,9 +118,14 @@ def _edges(lineage: Lineage, selected: tuple[str, ...], direct: bool) -> list[Ed
         return edges
     # What only decides rows would, without the edges by which it does, stand apart.
     picked = select(lineage, selected, indirect=not direct)
+    if not picked.nodes:
+        raise SelectionError(
+            "nothing is selected, and nothing was written", hint="; ".join(picked.warnings)
+        )
     for warning in picked.warnings:
         console.warn(warning)
-    touched = picked.nodes
+    touched, alone = picked.nodes, _named_alone(lineage, selected)
+    homes = {node for node, _ in alone}
 
     def is_between(edge: Edge) -> bool:
         """Whether it goes from a picked column into another, or into the rows that one is in."""
@@ -128,7 +135,26 @@ def _edges(lineage: Lineage, selected: tuple[str, ...], direct: bool) -> list[Ed
             return edge.to_node in touched
         return (edge.to_node, edge.to_column) in picked
 
-    return [e for e in edges if e.to_node in picked.whole or is_between(e)]
+    def is_of_one(edge: Edge) -> bool:
+        """Whether it ends or starts at a column that was named alone, or decides its rows."""
+        if (edge.from_node, edge.from_column) in alone:
+            return True
+        if edge.to_column is None:
+            return edge.to_node in homes
+        return (edge.to_node, edge.to_column) in alone
+
+    found = [e for e in edges if e.to_node in picked.whole or is_between(e) or is_of_one(e)]
+    if not found:
+        console.note("What is selected has no such edge: a constant or a count reads no column.")
+    return found
+
+
+def _named_alone(lineage: Lineage, selected: tuple[str, ...]) -> frozenset[tuple[str, str]]:
+    """The columns of the selectors that walk nowhere: no + and no @."""
+    unions = parse_selection(selected)
+    still = [u for u in unions if not any(p.up != 0 or p.down != 0 or p.with_family for p in u)]
+    texts = [",".join(part.text for part in union) for union in still]
+    return select(lineage, texts).columns if texts else frozenset()
 
 
 def _events(

@@ -24,7 +24,7 @@ from lineage_post.impact import (
     Impact,
     Moved,
 )
-from lineage_post.impact.asking import change_of, named_column
+from lineage_post.impact.asking import change_of, is_plain_name, named_column, quoted_name
 from lineage_post.impact.document import domain_to_dict, impact_to_dict, kinds
 from lineage_post.impact.possible import possible_of
 from lineage_post.lineage import Lineage
@@ -86,7 +86,11 @@ def _is_doubtful(impact: Impact) -> bool:
 
 def _change(kind: ChangeKind, text: str, lineage: Lineage) -> Change:
     name, _, to = text.partition("=") if kind is not ChangeKind.DROP else (text, "", "")
-    return change_of(lineage, kind, name, to.strip() or None)
+    change = change_of(lineage, kind, name, to.strip() or None)
+    if kind is ChangeKind.RENAME and change.to and not is_plain_name(change.to):
+        told = f"{change.to!r} is no plain name: SQL has to quote it"
+        console.warn(f"rename of {name}: {told}, as in {quoted_name(lineage, change.to)}")
+    return change
 
 
 def _document(

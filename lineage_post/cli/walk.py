@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.tree import Tree
 
@@ -15,6 +15,9 @@ from lineage_post.cli.tree import Branches, grouped
 from lineage_post.graph import Step
 from lineage_post.lineage import ColumnLineage, Edge, Lineage
 from lineage_post.vocabulary import EdgeType, State
+
+if TYPE_CHECKING:
+    from lineage_post.consumers import Use
 
 #: So many columns are named in a summary line.
 NAMED = 6
@@ -42,6 +45,10 @@ class Walk:
             "upstream": [self._step_to_dict(step) for step in self.steps(is_up=True)],
             "downstream": [self._step_to_dict(step) for step in self.steps(is_up=False)],
             "possibly_affected": self._possibly() if self.down != 0 else [],
+            "named_by": [
+                {"unique_id": use.unique_id, "kind": use.kind, "role": use.role}
+                for use in (self._named_by() if self.down != 0 else ())
+            ],
         }
 
     def show(self) -> None:
@@ -50,7 +57,10 @@ class Walk:
             self._show_deciding()
         if self.down != 0:
             self._show_tree(is_up=False, depth=self.down, title="is used by")
-            console.say(self._impact())
+            uses = self._named_by()
+            console.say(self._impact(is_named=bool(uses)))
+            if uses:
+                console.say(f"[quiet]named by:[/] {self._said_of(uses)}")
 
     def _column(self) -> ColumnLineage | None:
         traced = self.lineage.nodes.get(self.node)
@@ -112,7 +122,29 @@ class Walk:
             if edges and not self.indirect:
                 console.say(f"[quiet]{label}:[/] {named(self.lineage, edges)}")
 
-    def _impact(self) -> str:
+    def _named_by(self) -> list[Use]:
+        """What stores the column's name beside SQL: settings, tests, contracts, metrics."""
+        from lineage_post.consumers import Uses
+
+        found = Uses(self.lineage).of(self.node, self.column)
+        return [use for use in found if not use.is_text and self._is_shown(use.unique_id)]
+
+    def _is_shown(self, unique_id: str) -> bool:
+        return self.lineage.is_published(unique_id)
+
+    def _said_of(self, uses: list[Use]) -> str:
+        """``unique_key, data test not_null, measure revenue (semantic model orders)``."""
+        said = dict.fromkeys(self._use(use) for use in uses)
+        shown = list(said)[:NAMED]
+        more = f" [quiet]and {len(said) - NAMED} more[/]" if len(said) > NAMED else ""
+        return ", ".join(shown) + more
+
+    def _use(self, use: Use) -> str:
+        is_own = use.unique_id == self.node or use.kind == "data_test"
+        owner = f"{use.kind.replace('_', ' ')} {wording.node_name(self.lineage, use.unique_id)}"
+        return console.marked(use.role if is_own else f"{use.role} ({owner})")
+
+    def _impact(self, *, is_named: bool = False) -> str:
         """What a change of the column does, counted, over all steps down."""
         graph = self.lineage.graph
         values = {(s.node, s.column) for s in graph.downstream(self.node, self.column)}
@@ -129,7 +161,8 @@ class Walk:
             f"may affect {self._counted(self._possibly())}" * bool(self._possibly()),
         ]
         if not any(said):
-            return "[bold]Nothing depends on it.[/]"
+            what = "No value and no row depends on it" if is_named else "Nothing depends on it"
+            return f"[bold]{what}.[/]"
         return f"[bold]A change of it[/] {', '.join(part for part in said if part)}."
 
     def _counted(self, nodes: Iterable[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from lineage_post.errors import SelectionError
@@ -10,6 +11,15 @@ from lineage_post.impact.change import Change, ChangeKind, Impact
 from lineage_post.impact.retype import checked_type
 from lineage_post.lineage import Lineage
 from lineage_post.selection import target_of, without_quotes
+from lineage_post.trace.dialects import dialect_of
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+#: Words that no warehouse takes as a column's name without quotes.
+_RESERVED = {
+    *("ALL", "AND", "AS", "CASE", "CAST", "CREATE", "DISTINCT", "ELSE", "EXCEPT", "FALSE", "FOR"),
+    *("FROM", "GROUP", "HAVING", "IN", "INTERSECT", "IS", "JOIN", "NOT", "NULL", "ON", "OR"),
+    *("ORDER", "SELECT", "TABLE", "THEN", "TRUE", "UNION", "USING", "WHEN", "WHERE", "WITH"),
+}
 
 
 def impacts(
@@ -71,3 +81,16 @@ def new_name(name: str, to: str | None) -> str:
             f"{plain.rpartition('.')[2] or 'amount'}.",
         )
     return unquoted
+
+
+def is_plain_name(name: str) -> bool:
+    """Whether SQL may have a column's name without quotes, as far as that is so everywhere."""
+    return _PLAIN.fullmatch(name) is not None and name.upper() not in _RESERVED
+
+
+def quoted_name(lineage: Lineage, name: str) -> str:
+    """The name as SQL of the project's dialect has it in quotes."""
+    from sqlglot import exp
+
+    dialect = lineage.options.dialect or dialect_of(lineage.project.adapter_type)
+    return exp.to_identifier(name, quoted=True).sql(dialect=dialect)

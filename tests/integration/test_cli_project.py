@@ -270,6 +270,7 @@ class TestShow:
         document = json.loads(out)
         assert list(document) == [
             "metadata", "column", "upstream", "downstream", "possibly_affected",
+            "named_by",
         ]  # fmt: skip
         assert document["column"]["unique_id"] == "model.shop.fct_orders"
         assert document["column"]["state"] == "known"

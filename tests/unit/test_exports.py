@@ -101,6 +101,59 @@ def test_the_command_selects_edges(tmp_path: Path, capsys: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize(
+    ("selector", "flags", "expected"),
+    [
+        ("b.v", [], {("raw.a", "v", "b", "v"), ("b", "v", "c", "total")}),
+        ("c.n", [], {("b", "kind", "c", "")}),
+        ("c.n", ["--direct"], set()),
+        ("source:raw.a.unused", [], set()),
+        ("b.v c.n", ["--direct"], {("raw.a", "v", "b", "v"), ("b", "v", "c", "total")}),
+    ],
+)
+def test_a_column_that_is_named_alone_has_its_own_edges(
+    selector: str,
+    flags: list[str],
+    expected: set[tuple[str, ...]],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    nodes = (
+        make_source("a", {"kind": "text", "v": "double", "unused": "int"}),
+        make_model("b", 'select kind, v from "dev"."raw"."a"', ["source.shop.raw.a"]),
+        make_model(
+            "c",
+            'select sum(v) as total, count(*) as n from "dev"."main"."b" where kind = \'x\'',
+            ["model.shop.b"],
+        ),
+    )
+    (tmp_path / "target").mkdir()
+    manifest = tmp_path / "target" / "manifest.json"
+    manifest.write_text(json.dumps(make_manifest(*nodes)), encoding="utf-8")
+    asked = ["export", "csv", "-s", selector, "--project-dir", str(tmp_path), *flags]
+    assert run_cli(asked) == 0
+    streams = capsys.readouterr()
+    found = csv.DictReader(io.StringIO(streams.out))
+    keys = ("from_node", "from_column", "to_node", "to_column")
+    assert {
+        tuple(row[key].split(".", 2)[-1] if "node" in key else row[key] for key in keys)
+        for row in found
+    } == expected
+    assert ("reads no column" in streams.err) is not bool(expected)
+
+
+def test_a_selection_of_nothing_writes_no_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "target").mkdir()
+    manifest = tmp_path / "target" / "manifest.json"
+    manifest.write_text(json.dumps(make_manifest(*NODES)), encoding="utf-8")
+    file = tmp_path / "edges.csv"
+    asked = ["export", "csv", "-s", "nope", "-o", str(file), "--project-dir", str(tmp_path)]
+    assert run_cli(asked) == 2
+    assert "'nope' matches nothing" in capsys.readouterr().err and not file.exists()
+
+
+@pytest.mark.parametrize(
     ("flags", "expected"),
     [
         (["--direct"], {("b", "v", "c", "total"), ("raw.a", "v", "b", "v")}),

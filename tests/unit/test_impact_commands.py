@@ -218,6 +218,21 @@ def test_a_new_name_in_quotes_may_have_dots(name: str, plain: str) -> None:
     assert found.change.to == plain
 
 
+@pytest.mark.parametrize(
+    ("to", "quoted"),
+    [("key", None), ("a b", '"a b"'), ("1x", '"1x"'), ("select", '"select"'), ('a"b', '"a""b"')],
+)
+def test_a_new_name_that_sql_has_to_quote_is_a_warning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], to: str, quoted: str | None
+) -> None:
+    (tmp_path / "target").mkdir()
+    manifest = json.dumps(make_manifest(SOURCE))
+    (tmp_path / "target/manifest.json").write_text(manifest, encoding="utf-8")
+    run(["impact", "--rename", f"orders.id={to}", "--project-dir", str(tmp_path)])
+    err = capsys.readouterr().err
+    assert (f"SQL has to quote it, as in {quoted}" in err) is (quoted is not None)
+
+
 def test_the_counts_fit_the_rows_that_are_listed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
