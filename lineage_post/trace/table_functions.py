@@ -208,8 +208,8 @@ def _inlined(t: Tracer, node: Any, f: Frame, names: list[str]) -> Relation:
 
 
 def _stacked(t: Tracer, function: Any, f: Frame, names: list[str]) -> Relation:
-    """``stack(2, 'a', a, 'b', b)``: rows of so many columns, filled in order."""
-    _arguments(t, function, f)
+    """``stack(2, 'a', a, 'b', b)``: rows of so many columns, filled in order, whatever is in
+    them."""
     count = function.args["this"]
     rows = int(count.name) if isinstance(count, exp.Literal) and count.is_int else 1
     values = function.expressions
