@@ -2,32 +2,42 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 import yaml
+from sqlglot import TokenType
+from sqlglot.errors import SqlglotError
 
 from lineage_post.cli import FINDINGS, console, wording
 from lineage_post.cli.loading import Request, known_dialect, options_of
 from lineage_post.cli.places import Places, place_options
 from lineage_post.cli.stages import show_stages, stage_to_dict
-from lineage_post.errors import ArtifactError
+from lineage_post.errors import ArtifactError, LineageError, OptionError
 from lineage_post.options import Options
 from lineage_post.publish import json
 from lineage_post.trace import Trace, TraceEdge, trace_script
+from lineage_post.trace.dialects import rules_of
 from lineage_post.trace.folding import conservative as folded
 from lineage_post.trace.steps import steps
 from lineage_post.vocabulary import Certainty, EdgeType, State
 
 Schema = dict[str, dict[str, str | None]]
+_ADAPTER = re.compile(r'"adapter_type":\s*"(\w+)"')
+_HEAD = 65_536
 
 
 @click.command("sql")
 @click.argument("statement", metavar="SQL | FILE | -")
-@click.option("--dialect", help="SQL dialect or adapter type; default: standard SQL.")
+@click.option(
+    "--dialect",
+    help="SQL dialect or adapter type; default: the project's adapter, else standard SQL.",
+)
 @click.option(
     "--schema",
     "schema_file",
@@ -53,8 +63,9 @@ def command(
     come from the lineage_post vars of dbt_project.yml where there is one.
     """
     dialect = known_dialect(dialect) if dialect else None
-    options = options_of(places, Request(dialect=dialect))
+    options = _in_dialect(options_of(places, Request(dialect=dialect)), places)
     text = _text(statement)
+    _require_statement(text, options.dialect)
     settings: dict[str, Any] = {
         "dialect": options.dialect,
         "schema": _schema(schema_file) if schema_file else {},
@@ -75,6 +86,37 @@ def command(
             show_stages(stages)
     if any(trace.state is State.UNKNOWN for trace in traces):
         click.get_current_context().exit(FINDINGS)
+
+
+def _in_dialect(options: Options, places: Places) -> Options:
+    """The options with the dialect of the project's adapter, where nothing else names one."""
+    manifest = places.target_path / "manifest.json"
+    if options.dialect or not manifest.is_file():
+        return options
+    with manifest.open(encoding="utf-8", errors="replace") as file:
+        # dbt writes the metadata first: a manifest of many megabytes is not read for one word.
+        found = _ADAPTER.search(file.read(_HEAD))
+    if found is None:
+        return options
+    try:
+        dialect = known_dialect(found[1])
+    except OptionError:
+        return options
+    console.note(f"Read as {dialect}, of {places.shown(manifest)}; --dialect names another.")
+    return replace(options, dialect=dialect)
+
+
+def _require_statement(text: str, dialect: str | None) -> None:
+    """Raises LineageError for a text that has no statement at all, such as a comment alone."""
+    try:
+        tokens = rules_of(dialect or "").dialect.tokenize(text)
+    except SqlglotError:
+        return
+    if all(token.token_type is TokenType.SEMICOLON for token in tokens):
+        raise LineageError(
+            "there is no statement in the text",
+            hint="Give SQL, the name of a file with it, or - for standard input.",
+        )
 
 
 def _text(statement: str) -> str:
@@ -155,7 +197,7 @@ def _show(trace: Trace, title: str | None, conservative: bool) -> None:
         )
     for warning in trace.warnings:
         console.say(f"[warning]Note:[/] {console.marked(warning)}")
-    if trace.open:
+    if trace.open and trace.state is not State.UNKNOWN:
         console.say("[partial]There are more outputs:[/] a star could not be expanded.")
     if conservative:
         console.say("[quiet]Conservative: what decides the rows counts for every output.[/]")

@@ -21,7 +21,8 @@ from lineage_post.vocabulary import Reason
 Statement = Any
 #: ``replace into t select ...`` writes what an INSERT would.
 _REPLACE = re.compile(r"(?i)(?:(?<=;)|\A)(\s*)\breplace(?=\s+into\b)")
-_TOKEN = re.compile(r"<Token token_type: [^,]*, text: (.*?), line: [^>]*>")
+_TOKEN = re.compile(r"<Token token_type: (?:TokenType\.)?([^,]*), text: (.*?), line: [^>]*>")
+_CLASS = re.compile(r"<class '(?:\w+\.)*(\w+)'>")
 
 
 def parse(sql: str, rules: Rules) -> Trace | tuple[Sequence[Any], list[Statement]]:
@@ -78,5 +79,6 @@ def _chunks(tokens: Sequence[Any]) -> list[list[Any]]:
 def _first_line(error: Exception) -> str:
     text = str(error).strip()
     line = text.splitlines()[0] if text else type(error).__name__
-    # The parser prints a token as Python sees it; people want the word.
-    return _TOKEN.sub(lambda token: repr(token[1]), line)
+    # The parser prints tokens and classes as Python sees them; people want the word.
+    line = _TOKEN.sub(lambda t: "the end" if t[1] == "SENTINEL" else repr(t[2]), line)
+    return _CLASS.sub(r"\1", line)

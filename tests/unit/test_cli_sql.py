@@ -159,6 +159,52 @@ def test_a_missing_file_is_named(
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("text", ["", "  \n", ";", "/* none */", "-- none"])
+def test_a_text_without_a_statement_is_refused(
+    text: str, elsewhere: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (elsewhere / "empty.sql").write_text(text, encoding="utf-8")
+    for form in ("text", "json"):
+        assert run(["sql", "empty.sql", "--output", form]) == 2
+        streams = capsys.readouterr()
+        assert streams.out == "" and "there is no statement in the text" in streams.err
+
+
+@pytest.mark.parametrize("text", ["select 1 +", "select * from", "select a from t where"])
+def test_a_fault_of_the_text_is_told_without_the_parsers_own_words(
+    text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["sql", text]) == 1
+    out = capsys.readouterr().out
+    assert "Line 1" in out
+    assert "<class" not in out and "SENTINEL" not in out and "star" not in out
+
+
+@pytest.mark.parametrize(
+    ("adapter", "flags", "dialect"),
+    [
+        ("sqlserver", [], "tsql"),
+        ("sqlserver", ["--dialect", "duckdb"], "duckdb"),
+        ("homegrown", [], None),
+    ],
+)
+def test_in_a_project_the_dialect_is_that_of_its_adapter(
+    adapter: str,
+    flags: list[str],
+    dialect: str | None,
+    elsewhere: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (elsewhere / "target").mkdir()
+    manifest = {"metadata": {"adapter_type": adapter}, "nodes": {}}
+    (elsewhere / "target/manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    assert run(["sql", "select 1 as a", *flags, "--output", "json"]) == 0
+    streams = capsys.readouterr()
+    assert json.loads(streams.out)["metadata"]["options"]["dialect"] == dialect
+    is_told = not flags and dialect is not None
+    assert (f"Read as {dialect}, of target/manifest.json" in streams.err) is is_told
+
+
 def test_names_cannot_write_to_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     evil = 'select 1 as "\x1b[2J\u202eevil[bold]"'
     run(["sql", evil, "--dialect", "duckdb"])
