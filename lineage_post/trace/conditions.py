@@ -85,6 +85,42 @@ def multi_if(t: Tracer, node: Any, f: Frame) -> int:
     return _pairs(t, node, 0, node.args["expressions"], f)
 
 
+@handles("Elt")
+def elt(t: Tracer, node: Any, f: Frame) -> int:
+    """MySQL's and Spark's ``elt(n, a, b)``: n decides which."""
+    return _by_number(t, node, node.args["this"], node.expressions, f)
+
+
+def choose(t: Tracer, node: Any, f: Frame) -> int:
+    """T-SQL's ``choose(n, a, b)``, MySQL's ``make_set(bits, a, b)``."""
+    first, *rest = node.expressions
+    return _by_number(t, node, first, rest, f)
+
+
+def _by_number(t: Tracer, node: Any, number: Any, values: Any, f: Frame) -> int:
+    c = condition(t, number, f)
+    v = 0
+    for value in values:
+        v |= evaluate(t, value, f)
+    return chosen(t, node, v, c)
+
+
+def case_of_value(t: Tracer, node: Any, f: Frame) -> int:
+    """ClickHouse's ``caseWithExpression(a, s1, v1, default)``."""
+    first, *rest = node.expressions
+    return _pairs(t, node, condition(t, first, f), rest, f)
+
+
+def looked_up(t: Tracer, node: Any, f: Frame) -> int:
+    """ClickHouse's ``transform(a, keys, values, default)``: a is looked up, and does not flow."""
+    value, keys, *values = node.expressions
+    c = condition(t, value, f) | condition(t, keys, f)
+    v = 0
+    for one in values:
+        v |= evaluate(t, one, f)
+    return chosen(t, node, v, c)
+
+
 def _pairs(t: Tracer, node: Any, c: int, rest: Any, f: Frame) -> int:
     v = 0
     while len(rest) > 1:

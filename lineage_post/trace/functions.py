@@ -11,9 +11,15 @@ from lineage_post.trace.aggregates import of_parts
 from lineage_post.trace.builtin_names import is_aggregate, is_builtin, reads_by_text
 from lineage_post.trace.combinators import aggregates_of, parts_of
 from lineage_post.trace.commands import call
-from lineage_post.trace.conditions import condition, multi_if
+from lineage_post.trace.conditions import (
+    case_of_value,
+    choose,
+    condition,
+    looked_up,
+    multi_if,
+)
 from lineage_post.trace.dialects import Arrow
-from lineage_post.trace.expressions import children, evaluate, handles
+from lineage_post.trace.expressions import Handler, children, evaluate, handles
 from lineage_post.trace.frame import Frame
 from lineage_post.trace.masking_names import MASKING
 from lineage_post.trace.paths import numbered_of_all, positional
@@ -41,6 +47,14 @@ _BY_KEY = frozenset(
 )  # fmt: skip
 #: Aggregates of one value that are functions of two.
 _AGGREGATES_OF_ONE = frozenset({"st_union", "st_collect", "st_makeline", "st_polygonize"})
+#: Functions that choose between values: how many arguments they then have at least, and the walk.
+_CHOICES: dict[str, tuple[int, Handler]] = {
+    "multiif": (1, multi_if),
+    "choose": (2, choose),
+    "make_set": (2, choose),
+    "casewithexpression": (3, case_of_value),
+    "transform": (4, looked_up),
+}
 #: Functions of Postgres that give a row for each element, in a select list as well.
 _SET_RETURNING = frozenset(
     {
@@ -101,8 +115,8 @@ def named(t: Tracer, node: Any, name: str, f: Frame) -> int:
         return _inserted(t, node.expressions[0], f)
     if plain in _SET_RETURNING and t.rules.family == "postgres":
         return row_maker(t, node, f)
-    if plain == "multiif":
-        return multi_if(t, node, f)
+    if plain in _CHOICES and len(node.expressions) >= _CHOICES[plain][0]:
+        return _CHOICES[plain][1](t, node, f)
     if plain == "identifier" and isinstance(node.expressions[0], exp.Literal):
         return unqualified(t, exp.to_identifier(node.expressions[0].name), f)
     if t.rules.name == "clickhouse":

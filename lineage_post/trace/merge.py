@@ -47,14 +47,20 @@ def _branch(t: Tracer, when: Any, f: Frame, result: Assignments) -> None:
     if isinstance(then, exp.Update):
         for item in then.expressions:
             assign(t, item, scope, result)
-        if then.args.get("where") is not None:
-            start = len(t.log)
-            where = then.args["where"].this
-            t.decide(f, where, start, evaluate(t, where, scope), FILTER)
+        _filter(t, then, scope, f)
         if not any(isinstance(e, exp.EQ) for e in then.expressions):
             _whole_row(t, f, result)
     elif isinstance(then, exp.Insert):
+        _filter(t, then, scope, f)
         _insert(t, then, scope, f, result)
+
+
+def _filter(t: Tracer, then: Any, scope: Frame, f: Frame) -> None:
+    """Oracle's ``then update set ... where c``, ``then insert ... where c``."""
+    if then.args.get("where") is not None:
+        start = len(t.log)
+        where = then.args["where"].this
+        t.decide(f, where, start, evaluate(t, where, scope), FILTER)
 
 
 def _scope(f: Frame, a: Any) -> Frame:

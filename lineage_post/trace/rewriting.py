@@ -4,6 +4,7 @@
 
     merge into t using u on ... remove duplicates     Redshift: ... when not matched then insert row
     insert ... select ... log errors into e           Oracle: without the clause, which fills e
+    when matched then update ... delete where c       Oracle: ... when matched and c then delete
     select ... limit 1 by a limit 10                  ClickHouse: without the count, of no column
     group by window(ts, '1 hour')                     Spark: window is a name
     |> set a = b + 1 |> drop c |> rename d as e       BigQuery: select * replace, except, rename
@@ -30,6 +31,7 @@ _AFTER_LIMIT = frozenset(
     {TokenType.SEMICOLON, TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT,
      TokenType.SETTINGS, TokenType.FORMAT, TokenType.INTO}
 )  # fmt: skip
+_AFTER_DELETE = frozenset({TokenType.WHEN, TokenType.SEMICOLON})
 _AFTER_PIPE = frozenset({TokenType.PIPE_GT, TokenType.SEMICOLON})
 
 
@@ -80,6 +82,26 @@ def _without_log_errors(tokens: Tokens) -> Tokens:
             is_left_out = True
         if not is_left_out:
             found.append(token)
+    return found
+
+
+def _with_branch_that_deletes(tokens: Tokens) -> Tokens:
+    """Oracle's ``when matched then update set ... delete where c`` with a branch of its own."""
+    found: list[Any] = []
+    n = 0
+    while n < len(tokens):
+        if not _says(tokens, n, "delete", "where"):
+            found.append(tokens[n])
+            n += 1
+            continue
+        end = _end(tokens, n + 2, lambda token: token.token_type in _AFTER_DELETE)
+        delete = tokens[n]
+        found += [_made(TokenType.WHEN, "when", delete), _made(TokenType.VAR, "matched", delete)]
+        found += [_made(TokenType.AND, "and", delete), _made(TokenType.L_PAREN, "(", delete)]
+        found += tokens[n + 2 : end]
+        found += [_made(TokenType.R_PAREN, ")", delete), _made(TokenType.THEN, "then", delete)]
+        found.append(delete)
+        n = end
     return found
 
 
@@ -222,6 +244,7 @@ _REWRITES: tuple[tuple[str, re.Pattern[str], Callable[[Tokens], Tokens]], ...] =
     ("spark", re.compile(r"(?i)\bwindow\s*\("), _with_named_window),
     ("redshift", re.compile(r"(?i)\bremove\s+duplicates\b"), _with_inserted_row),
     ("oracle", re.compile(r"(?i)\blog\s+errors\b"), _without_log_errors),
+    ("oracle", re.compile(r"(?i)\bdelete\s+where\b"), _with_branch_that_deletes),
     ("clickhouse", re.compile(r"(?i)\blimit\b[^;]*\bby\b[^;]*\blimit\b"), _without_second_limit),
     ("bigquery", re.compile(r"\|>"), _with_stars),
 )
