@@ -19,8 +19,17 @@ from lineage_post.trace.tracer import Tracer
 Handler = Callable[[Tracer, Any, Frame], int]
 
 _REGISTERED: dict[type, Handler] = {}
-#: Handlers by exact node type, filled as types are met.
-HANDLERS: dict[type, Handler] = {}
+
+
+class _Handlers(dict[type, Handler]):
+    """Handlers by exact class, filled as classes are met: what is no node gives nothing."""
+
+    def __missing__(self, cls: type) -> Handler:
+        handler = self[cls] = _nearest(cls) if issubclass(cls, exp.Expr) else nothing
+        return handler
+
+
+HANDLERS = _Handlers()
 
 
 def handles(*names: str) -> Callable[[Handler], Handler]:
@@ -38,14 +47,7 @@ def handles(*names: str) -> Callable[[Handler], Handler]:
 
 def evaluate(t: Tracer, node: Any, f: Frame) -> int:
     """The provenance of an expression."""
-    return (HANDLERS.get(type(node)) or handler_of(type(node)))(t, node, f)
-
-
-def handler_of(cls: type) -> Handler:
-    """The handler of a node class: its own, or that of its nearest registered base."""
-    handler = _nearest(cls)
-    HANDLERS[cls] = handler
-    return handler
+    return HANDLERS[node.__class__](t, node, f)
 
 
 def _nearest(cls: type) -> Handler:
@@ -66,10 +68,9 @@ def children(t: Tracer, node: Any, f: Frame) -> int:
             continue
         if value.__class__ is list:
             for item in value:
-                if isinstance(item, exp.Expr):
-                    x |= (HANDLERS.get(type(item)) or handler_of(type(item)))(t, item, f)
-        elif isinstance(value, exp.Expr):
-            x |= (HANDLERS.get(type(value)) or handler_of(type(value)))(t, value, f)
+                x |= HANDLERS[item.__class__](t, item, f)
+        else:
+            x |= HANDLERS[value.__class__](t, value, f)
     return x
 
 
@@ -104,7 +105,7 @@ def passed(t: Tracer, node: Any, f: Frame) -> int:
 @handles("Paren")
 def parenthesized(t: Tracer, node: Any, f: Frame) -> int:
     inner = node.args["this"]
-    return (HANDLERS.get(type(inner)) or handler_of(type(inner)))(t, inner, f)
+    return HANDLERS[inner.__class__](t, inner, f)
 
 
 @handles("Alias")
@@ -114,12 +115,12 @@ def aliased(t: Tracer, node: Any, f: Frame) -> int:
 
 @handles("Column")
 def column(t: Tracer, node: Any, f: Frame) -> int:
-    this = node.args["this"]
-    if this.__class__ is exp.Star:
-        return (HANDLERS.get(exp.Star) or handler_of(exp.Star))(t, node, f)
+    if node.args["this"].__class__ is exp.Star:
+        return HANDLERS[exp.Star](t, node, f)
     x = resolve(t, node, f)
-    if t.step is not None:
-        t.log.append((t.step, x))
+    step = t.step
+    if step is not None:
+        t.log.append((step, x))
     return x
 
 
@@ -127,10 +128,10 @@ def column(t: Tracer, node: Any, f: Frame) -> int:
 def _operator(t: Tracer, node: Any, f: Frame) -> int:
     args = node.args
     right, left = args.get("expression"), args.get("this")
-    handler = HANDLERS.get(type(left)) or handler_of(type(left))
+    handler = HANDLERS[left.__class__]
     if handler is _operator or left is None or right is None:
         return _chained(t, node, f)
-    x = (HANDLERS.get(type(right)) or handler_of(type(right)))(t, right, f) | handler(t, left, f)
+    x = HANDLERS[right.__class__](t, right, f) | handler(t, left, f)
     if x:
         x = transformed(x)
         t.log.append((node, x))
@@ -146,11 +147,11 @@ def _chained(t: Tracer, node: Any, f: Frame) -> int:
         args = node.args
         right = args.get("expression")
         if right is not None:
-            x |= (HANDLERS.get(type(right)) or handler_of(type(right)))(t, right, f)
+            x |= HANDLERS[right.__class__](t, right, f)
         left = args.get("this")
         if left is None:
             break
-        handler = HANDLERS.get(type(left)) or handler_of(type(left))
+        handler = HANDLERS[left.__class__]
         if handler is not _operator:
             x |= handler(t, left, f)
             break
@@ -173,7 +174,7 @@ def _connected(t: Tracer, node: Any, f: Frame) -> int:
         args = node.args
         x |= evaluate(t, args["expression"], f)
         left = args["this"]
-        handler = HANDLERS.get(type(left)) or handler_of(type(left))
+        handler = HANDLERS[left.__class__]
         if handler is not _connected:
             return transformed(x | handler(t, left, f))
         node = left

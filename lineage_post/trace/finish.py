@@ -81,11 +81,11 @@ class Finisher:
     def rows(self, relation: Relation) -> None:
         """The dataset-level edges and unknowns."""
         ways, missing = influences(self._sources, relation.rows)
-        steps = _first_deciding(_predicates(relation.rows_of)) if ways else []
+        deciding = _deciding(_predicates(relation.rows_of)) if ways else {}
         operations, texts = self._operations, self._texts
         for ref, kind, is_masked, is_assumed, window in ways:
             text, ops = None, _NO_OPS
-            step = _deciding(steps, window)
+            step = deciding.get(window) or _first_of(deciding, window)
             if step is not None:
                 text = None if texts is None else texts.of(step)
                 if step.end > step.start:
@@ -139,23 +139,23 @@ def _predicates(rows: Rows | None) -> list[Step]:
     return found
 
 
-def _first_deciding(steps: list[Step]) -> list[tuple[int, Step]]:
-    """Each predicate with what it is the first one to decide by."""
-    found = []
+def _deciding(steps: list[Step]) -> dict[int, Step]:
+    """The first predicate that decides by each bit; a bit with its predicate, in that order."""
+    found: dict[int, Step] = {}
     others = -1
     for step in steps:
         x = step.provenance & others
-        if x:
-            others ^= x
-            found.append((x, step))
+        others ^= x
+        while x:
+            bit = x & -x
+            found[bit] = step
+            x ^= bit
     return found
 
 
-def _deciding(steps: list[tuple[int, Step]], window: int) -> Step | None:
-    for x, step in steps:
-        if x & window:
-            return step
-    return None
+def _first_of(deciding: dict[int, Step], window: int) -> Step | None:
+    """The first predicate by any of several bits."""
+    return next((step for bit, step in deciding.items() if bit & window), None)
 
 
 def outcome(

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lineage_post.trace.dialects import Rules, Visible
-from lineage_post.trace.relation import AnyStep, Relation, Rows, Step
+from lineage_post.trace.relation import AnyStep, Relation, Rows
 
 if TYPE_CHECKING:
     from lineage_post.trace.ctes import Cte
@@ -43,8 +43,8 @@ class Frame:
     """
 
     __slots__ = (
-        "_alias_positions", "_has_folded", "_indexed", "_owned", "_owners", "alias_visible",
-        "bindings", "by_key", "env", "is_partial", "merged", "operands", "outer", "provenances",
+        "_alias_positions", "_indexed", "_owned", "_owners", "alias_visible", "bindings",
+        "by_key", "env", "is_partial", "merged", "operands", "outer", "owned", "provenances",
         "rows", "rows_of", "spellings", "steps", "unnamed", "windows",
     )  # fmt: skip
 
@@ -59,9 +59,10 @@ class Frame:
         self.steps: list[AnyStep] = []
         self._alias_positions: dict[str, int] = {}
         self._indexed = 0
-        self._owners: dict[str, Operand | None] = {}
+        #: What ``owners`` found, until FROM brings more.
+        self.owned: dict[str, Operand | None] | None = None
+        self._owners: dict[str, Operand | None] | None = {}
         self._owned = 0
-        self._has_folded = False
         self.alias_visible = Visible.NO
         self.windows: Mapping[str, Any] = _NONE
         #: Lambda variables and such, innermost last; key -> provenance.
@@ -87,20 +88,21 @@ class Frame:
 
         Nothing at all where a name may be found in another case than it is spelled in.
         """
-        if self._owned < len(self.operands):
-            owners = self._owners
-            for operand in self.operands[self._owned :]:
-                names = operand.relation.names
-                exact = names.exact
-                if exact is None:
-                    exact = names.build()
-                if names.folded is not None:
-                    self._has_folded = True
-                repeated = owners.keys() & exact.keys()
-                owners.update(dict.fromkeys(exact, operand))
-                owners.update(dict.fromkeys(repeated))
-            self._owned = len(self.operands)
-        return None if self._has_folded else self._owners
+        owners = self._owners
+        if self.owned is not None or owners is None:
+            return owners
+        for operand in self.operands[self._owned :]:
+            names = operand.relation.names
+            exact = names.build() if names.exact is None else names.exact
+            if names.folded is not None:
+                self._owners = None
+                return None
+            repeated = owners.keys() & exact.keys()
+            owners.update(dict.fromkeys(exact, operand))
+            owners.update(dict.fromkeys(repeated))
+        self._owned = len(self.operands)
+        self.owned = owners
+        return owners
 
     def add_output(self, spelling: str, provenance: int, step: AnyStep) -> None:
         """Appends an output column, which later items may refer to by its alias."""
@@ -110,12 +112,12 @@ class Frame:
 
     def add_operand(self, operand: Operand) -> None:
         """Appends an item of FROM; what decides its rows decides those of the SELECT."""
-        self.operands.append(operand)
-        self.by_key.setdefault(operand.key, operand)
+        self.bring(operand)
         self.decide_like(operand.relation)
 
     def bring(self, operand: Operand) -> None:
         """Brings an item into scope and nothing else."""
+        self.owned = None
         self.operands.append(operand)
         self.by_key.setdefault(operand.key, operand)
 
@@ -123,7 +125,7 @@ class Frame:
         """Leaves only the first items in scope, as a semi join does."""
         del self.operands[count:]
         self.by_key = {}
-        self._owners, self._owned, self._has_folded = {}, 0, False
+        self.owned, self._owners, self._owned = None, {}, 0
         for operand in self.operands:
             self.by_key.setdefault(operand.key, operand)
 
@@ -144,11 +146,6 @@ class Frame:
         if relation.rows_of is not None:
             self.rows |= relation.rows
             self.rows_of.sources.append(relation.rows_of)
-
-    def decide(self, provenance: int, step: Step) -> None:
-        """Records a predicate that decides rows; ``provenance`` has the kind it acts as."""
-        self.rows |= provenance
-        self.rows_of.own.append(step)
 
 
 class MatchFrame(Frame):

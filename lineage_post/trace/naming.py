@@ -92,6 +92,9 @@ def _duckdb_name(t: Tracer, node: Any) -> str:
         arguments = [v for v in node.args.values() if isinstance(v, (exp.Expr, list))]
         flat = [i for v in arguments for i in (v if isinstance(v, list) else [v])]
         return f"{written}({', '.join(_duckdb_name(t, i) for i in flat)})"
+    plain = _plain_name(node)
+    if plain is not None:
+        return plain
     text = str(node.sql(dialect=t.rules.dialect, copy=False))
     if not isinstance(node, exp.Binary) or isinstance(node, (exp.Func, exp.Dot)):
         return text
@@ -99,6 +102,18 @@ def _duckdb_name(t: Tracer, node: Any) -> str:
     words = str(node.this.sql(dialect=t.rules.dialect, copy=False))
     rest = text[len(words) :].strip()
     return f"({left} {rest.split(' ', 1)[0]} {right})"
+
+
+def _plain_name(node: Any) -> str | None:
+    """A column or number, which needs no generator to be spelled."""
+    if node.__class__ is exp.Literal:
+        return None if node.is_string else str(node.name)
+    if node.__class__ is not exp.Column:
+        return None
+    parts = [node.args[p] for p in ("catalog", "db", "table", "this") if node.args.get(p)]
+    if all(p.__class__ is exp.Identifier and not p.args.get("quoted") for p in parts):
+        return ".".join(p.name for p in parts)
+    return None
 
 
 def _written_name(t: Tracer, node: Any) -> Any:

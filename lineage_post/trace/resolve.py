@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlglot import exp
+from sqlglot.expressions import Identifier
 
 from lineage_post.trace.ctes import Cte
 from lineage_post.trace.dialects import Visible
@@ -29,13 +29,15 @@ from lineage_post.trace.time_windows import time_window
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import Reason
 
+_BEFORE_COLUMNS = Visible.BEFORE_COLUMNS
+
 
 def resolve(t: Tracer, node: Any, f: Frame) -> int:
     """The provenance of an ``exp.Column``."""
     a = node.args
     this = a["this"]
     table = a.get("table")
-    if this.__class__ is not exp.Identifier:
+    if this.__class__ is not Identifier:
         return numbered(t, this, table, f)
     if table is None:
         return unqualified(t, this, f)
@@ -50,6 +52,16 @@ def unqualified(t: Tracer, identifier: Any, f: Frame) -> int:
     key = t.key(identifier)
     if t.rules.everywhere_alias_first and key in f.env and f.env[key].is_scalar:
         return _named_expression(t, f.env[key], f)
+    owned = f.owned
+    if owned is not None and not f.bindings and not f.merged:
+        # nearly every name: a column that one item of FROM alone has
+        operand = owned.get(key) if f.alias_visible is not _BEFORE_COLUMNS else None
+        if operand is not None:
+            relation = operand[1]
+            i = relation.names.exact[key]  # type: ignore[index]
+            if i >= 0:
+                t.step = relation.steps[i]
+                return relation.provenances[i] or relation.at(i)
     found = _in_frame(t, identifier, key, f)
     if found is not None:
         return found
@@ -65,7 +77,7 @@ def _in_frame(t: Tracer, identifier: Any, key: str, g: Frame) -> int | None:
             if key in binding:
                 t.step = None
                 return binding[key]
-    if g.alias_visible is Visible.BEFORE_COLUMNS:
+    if g.alias_visible is _BEFORE_COLUMNS:
         alias = g.alias(key, t.rules)
         if alias is not None:
             t.step = g.steps[alias]
@@ -224,10 +236,10 @@ def _may_be_outer(t: Tracer, g: Frame | None, key: str) -> bool:
 def _qualified(t: Tracer, table: Any, identifier: Any, f: Frame) -> int:
     key = t.key(identifier)
     table_key = t.key(table)
-    operand = find_operand(table_key, f)
+    operand = f.by_key.get(table_key) or find_operand(table_key, f.outer)
     if operand is None:
         return field_of_name(t, table, [identifier], f)
-    relation = operand.relation
+    relation = operand[1]
     i = relation.names.position(key)
     if i >= 0:
         t.step = relation.steps[i]

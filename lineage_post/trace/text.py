@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from sqlglot import exp
+
 from lineage_post.trace.relation import AnyStep, Arms, Step
 from lineage_post.trace.tracer import Tracer
 
@@ -74,6 +76,8 @@ class Texts:
         return next((self.of(arm, x) for arm in arms.steps if arm is not None), None)
 
     def _text(self, step: Step) -> str:
+        if isinstance(step.node, exp.SetOperation):
+            return str(step.node.key).upper()
         span = self._tokens.before_alias(step.alias) if step.alias is not None else None
         if span is None:
             span = self._span(step.node)

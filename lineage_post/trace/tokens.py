@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any
@@ -11,6 +12,24 @@ from sqlglot import TokenType, exp
 _OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE})
 _CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE})
 _SPREADS = frozenset({TokenType.DISTINCT, TokenType.ALL})
+_CASE, _END = frozenset({TokenType.CASE}), frozenset({TokenType.END})
+#: What may stand behind a select item, and then behind a type of one word.
+_AFTER_ALIAS = frozenset(
+    {TokenType.COMMA, TokenType.FROM, TokenType.R_PAREN, TokenType.SEMICOLON, TokenType.UNION}
+)
+_AFTER_TYPE = _AFTER_ALIAS | {
+    TokenType.ALIAS, TokenType.AND, TokenType.OR, TokenType.EQ, TokenType.NEQ, TokenType.GT,
+    TokenType.GTE, TokenType.LT, TokenType.LTE, TokenType.PLUS, TokenType.DASH, TokenType.STAR,
+    TokenType.SLASH, TokenType.DPIPE, TokenType.BETWEEN, TokenType.IN, TokenType.IS,
+    TokenType.NOT, TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.THEN, TokenType.WHEN,
+    TokenType.ELSE, TokenType.END,
+}  # fmt: skip
+_CONSTANTS = frozenset({TokenType.TRUE, TokenType.FALSE, TokenType.NULL})
+#: Right sides that do not say where they stand.
+_WITHOUT_POSITION = frozenset({exp.Boolean, exp.Null, exp.Subquery})
+#: What ``not`` can stand within.
+_WITH_NOT_WITHIN = (exp.Is, exp.In, exp.Between, exp.Like, exp.ILike, exp.SimilarTo)
+_LEFT_FIRST = (exp.Between, exp.In, exp.Connector, exp.Window, exp.Filter)
 _START = attrgetter("start")
 _COLUMN_PARTS = ("catalog", "db", "table", "this")
 
@@ -18,12 +37,12 @@ _COLUMN_PARTS = ("catalog", "db", "table", "this")
 class Tokens:
     """The tokens of a statement, and which of them is at an offset."""
 
-    __slots__ = ("_at", "sql", "tokens")
+    __slots__ = ("_starts", "sql", "tokens")
 
     def __init__(self, sql: str, tokens: Sequence[Any]) -> None:
         self.sql = sql
         self.tokens = tokens
-        self._at: dict[int, int] = {}
+        self._starts: list[int] = []
 
     def slice(self, first: int, last: int) -> str:
         """The text from one token to another."""
@@ -34,20 +53,28 @@ class Tokens:
         meta = node._meta
         if meta is None or "start" not in meta:
             return None
-        if not self._at:
-            tokens = self.tokens
-            self._at = dict(zip(map(_START, reversed(tokens)), range(len(tokens) - 1, -1, -1)))
-        return self._at.get(meta["start"])
+        starts = self._starts
+        if not starts:
+            starts = self._starts = list(map(_START, self.tokens))
+        start = meta["start"]
+        n = bisect_left(starts, start)
+        return n if n < len(starts) and starts[n] == start else None
 
     def before_alias(self, alias: Any) -> tuple[int, int] | None:
-        """The select item that ends where ``as alias`` begins."""
+        """The select item that ends where its alias stands, with or without ``as``."""
         at = self.at(alias)
-        if at is None or at < 2 or self.tokens[at - 1].token_type is not TokenType.ALIAS:
+        if at is None or at < 2:
+            return None
+        if self.tokens[at - 1].token_type is TokenType.ALIAS:
+            last = at - 2
+        elif at + 1 < len(self.tokens) and self.tokens[at + 1].token_type in _AFTER_ALIAS:
+            last = at - 1
+        else:  # ``n: x`` and ``n = x`` name what follows
             return None
         first = self._after_previous(alias)
         if first is None:
-            first = self._item_start(at - 2)
-        return None if first is None or first > at - 2 else (first, at - 2)
+            first = self._item_start(last)
+        return None if first is None or first > last else (first, last)
 
     def _after_previous(self, alias: Any) -> int | None:
         """Where a select item starts, by the name that the one before it ends with."""
@@ -87,47 +114,119 @@ class Tokens:
 
     def first_of(self, node: Any) -> int | None:
         """The first token of an expression."""
-        while True:
-            if isinstance(node, exp.Column):
-                return self.at(next(node.args[p] for p in _COLUMN_PARTS if node.args.get(p)))
-            if node._meta is not None and isinstance(node, (exp.Literal, exp.Func)):
-                return self.at(node)
-            if isinstance(node, exp.Paren):
-                return self._preceded(node.args["this"], TokenType.L_PAREN)
-            if isinstance(node, exp.Neg):
-                return self._preceded(node.args["this"], TokenType.DASH)
-            if not _starts_with_its_left_side(node):
-                return None
+        while _starts_with_its_left_side(node):
             node = node.args["this"]
+        cls = node.__class__
+        if cls is exp.Column:
+            return self.at(next(node.args[p] for p in _COLUMN_PARTS if node.args.get(p)))
+        if cls is exp.Paren:
+            return self._preceded(node.args["this"], TokenType.L_PAREN)
+        if cls is exp.Neg:
+            return self._preceded(node.args["this"], TokenType.DASH)
+        if cls is exp.Not:
+            return self._first_of_not(node.args["this"])
+        if cls is exp.Case:
+            return self._first_of_case(node.args)
+        if cls is exp.Subquery:
+            return self._before(self._first_of_select(node.args["this"]), TokenType.L_PAREN)
+        if cls is exp.Exists:
+            inner = self._before(self._first_of_select(node.args["this"]), TokenType.L_PAREN)
+            return self._before(inner, TokenType.EXISTS)
+        if cls is exp.Literal or isinstance(node, exp.Func):
+            at = self.at(node)
+            return self._called(node) if at is None else at
+        return None
 
     def _preceded(self, inner: Any, kind: Any) -> int | None:
-        first = self.first_of(inner)
-        if first is None or first == 0 or self.tokens[first - 1].token_type is not kind:
+        return self._before(self.first_of(inner), kind)
+
+    def _before(self, first: int | None, kind: Any) -> int | None:
+        if not first or self.tokens[first - 1].token_type is not kind:
             return None
         return first - 1
+
+    def _first_of_not(self, inner: Any) -> int | None:
+        """``not x`` begins with the word; ``a is not null``, ``a not in (...)`` with their left."""
+        if isinstance(inner, _WITH_NOT_WITHIN):
+            last = self.last_of(inner.args["this"])
+            is_word = self._followed(last, TokenType.IS)
+            if self._followed(last if is_word is None else is_word, TokenType.NOT) is not None:
+                return self.first_of(inner)
+        return self._preceded(inner, TokenType.NOT)
+
+    def _first_of_case(self, a: Any) -> int | None:
+        if a.get("this") is not None:
+            return self._preceded(a["this"], TokenType.CASE)
+        return self._before(
+            self._preceded(a["ifs"][0].args["this"], TokenType.WHEN), TokenType.CASE
+        )
+
+    def _first_of_select(self, node: Any) -> int | None:
+        """The word SELECT, before its first item; a star stands right before FROM."""
+        items = node.args.get("expressions")
+        if node.__class__ is not exp.Select or not items or node.args.get("with_") is not None:
+            return None
+        item = items[0].args["this"] if items[0].__class__ is exp.Alias else items[0]
+        first = self.first_of(item)
+        from_ = node.args.get("from_")
+        if item.__class__ is exp.Star and from_ is not None:
+            table = from_.args["this"]
+            if table.__class__ is exp.Table and table.args.get("db") is None:
+                first = self._before(self.at(table.args["this"]), TokenType.FROM)
+                first = self._before(first, TokenType.STAR)
+        if first and self.tokens[first - 1].token_type in _SPREADS:
+            first -= 1
+        return self._before(first, TokenType.SELECT)
+
+    def _called(self, node: Any) -> int | None:
+        """The name of a function that does not say where it stands, before its first argument."""
+        argument = node.args.get("this")
+        if not isinstance(argument, exp.Expr):
+            return None
+        first = self.first_of(argument)
+        if isinstance(node, exp.Cast):
+            after = self.last_of(argument)
+            if self._followed(after, TokenType.DCOLON) is not None:
+                return first
+            if self._followed(after, TokenType.ALIAS) is None:
+                return None
+        name = self._before(first, TokenType.L_PAREN)
+        if not name or self.tokens[name - 1].text.upper() not in node.sql_names():
+            return None
+        return name - 1
 
     def last_of(self, node: Any) -> int | None:
         """The last token of an expression."""
         while True:
-            if isinstance(node, exp.Column):
-                return self.at(node.args["this"])
-            if isinstance(node, exp.Literal):
+            a = node.args
+            cls = node.__class__
+            if cls is exp.Column:  # Oracle's ``a (+)`` has no place for what is behind the name
+                return self.at(a["this"]) if not a.get("join_mark") else None
+            if cls is exp.Literal:
                 return self.at(node)
-            if isinstance(node, exp.Paren):
-                return self._followed(self.last_of(node.args["this"]), TokenType.R_PAREN)
-            if isinstance(node, exp.In):
-                items = node.args.get("expressions")
-                return self._followed(self.last_of(items[-1]), TokenType.R_PAREN) if items else None
-            if isinstance(node, exp.Is) and isinstance(node.args["expression"], exp.Null):
-                return self._null_after(self.last_of(node.args["this"]))
-            if isinstance(node, exp.Not):
-                return self._null_after_not(node.args["this"])
-            if isinstance(node, exp.Between):
-                node = node.args["high"]
+            if cls is exp.Paren:
+                return self._followed(self.last_of(a["this"]), TokenType.R_PAREN)
+            if cls is exp.In:
+                return self._closing(self._in(self.last_of(a["this"])))
+            if cls is exp.Not:
+                return self._last_of_not(a["this"])
+            if cls is exp.Case:
+                return self._end(self.first_of(node))
+            if cls is exp.Subquery or cls is exp.Exists:
+                return self._last_of_query(node)
+            if cls is exp.Window or cls is exp.Filter:
+                word = TokenType.OVER if cls is exp.Window else TokenType.FILTER
+                return self._closing(self._followed(self.last_of(a["this"]), word))
+            if cls is exp.Between:
+                node = a["high"]
+            elif cls is exp.Neg:
+                node = a["this"]
             elif isinstance(node, exp.Func) and not isinstance(node, exp.Connector):
-                return self._closing(self.at(node))
-            elif isinstance(node, exp.Binary) and not isinstance(node, exp.Dot):
-                node = node.args["expression"]
+                return self._last_of_function(node)
+            elif isinstance(node, exp.Binary) and cls is not exp.Dot:
+                if a["expression"].__class__ in _WITHOUT_POSITION:
+                    return self._operand(self.last_of(a["this"]))
+                node = a["expression"]
             else:
                 return None
 
@@ -136,29 +235,61 @@ class Tokens:
             return None
         return last + 1 if self.tokens[last + 1].token_type is kind else None
 
-    def _null_after(self, last: int | None) -> int | None:
-        return self._followed(self._followed(last, TokenType.IS), TokenType.NULL)
+    def _in(self, last: int | None) -> int | None:
+        negated = self._followed(last, TokenType.NOT)
+        return self._followed(last if negated is None else negated, TokenType.IN)
 
-    def _null_after_not(self, inner: Any) -> int | None:
+    def _operand(self, last: int | None) -> int | None:
+        """What stands behind an operator of one word: a constant, or a subquery."""
+        if last is None or last + 2 >= len(self.tokens):
+            return None
+        if self.tokens[last + 2].token_type in _CONSTANTS:
+            return last + 2
+        return self._closing(last + 1)
+
+    def _last_of_not(self, inner: Any) -> int | None:
         """``a is not null`` is parsed as a negation of ``a is null``; ``not x`` ends with x."""
-        if isinstance(inner, exp.Is) and isinstance(inner.args["expression"], exp.Null):
+        if inner.__class__ is exp.Is and inner.args["expression"].__class__ is exp.Null:
             last = self._followed(self.last_of(inner.args["this"]), TokenType.IS)
             negated = self._followed(self._followed(last, TokenType.NOT), TokenType.NULL)
             return negated if negated is not None else self.last_of(inner)
         return self.last_of(inner)
 
+    def _last_of_function(self, node: Any) -> int | None:
+        if isinstance(node, exp.Cast):
+            colons = self._followed(self.last_of(node.args["this"]), TokenType.DCOLON)
+            if colons is not None:
+                return self._type_after(colons)
+        return self._closing(self.first_of(node))
+
+    def _last_of_query(self, node: Any) -> int | None:
+        first = self.first_of(node)
+        if first is None:
+            return None
+        return self._closing(first if node.__class__ is exp.Exists else first - 1)
+
+    def _type_after(self, colons: int) -> int | None:
+        """The end of ``::int`` and ``::decimal(10, 2)``; of other types it is not sure."""
+        last = self._closing(colons + 1) or colons + 1
+        follows = self.tokens[last + 1 : last + 2]
+        return last if not follows or follows[0].token_type in _AFTER_TYPE else None
+
     def _closing(self, at: int | None) -> int | None:
-        """The parenthesis that closes the arguments of the function named at a token."""
-        if at is None or at + 1 >= len(self.tokens):
-            return None
-        if self.tokens[at + 1].token_type is not TokenType.L_PAREN:
-            return None
+        """The parenthesis that closes the one right behind a token."""
+        first = self._followed(at, TokenType.L_PAREN)
+        return None if first is None else self._match(first, _OPENING, _CLOSING)
+
+    def _end(self, at: int | None) -> int | None:
+        return None if at is None else self._match(at, _CASE, _END)
+
+    def _match(self, at: int, opening: frozenset[Any], closing: frozenset[Any]) -> int | None:
+        """Where what opens at a token is closed."""
         depth = 0
-        for n in range(at + 1, len(self.tokens)):
+        for n in range(at, len(self.tokens)):
             kind = self.tokens[n].token_type
-            if kind in _OPENING:
+            if kind in opening:
                 depth += 1
-            elif kind in _CLOSING:
+            elif kind in closing:
                 depth -= 1
                 if depth == 0:
                     return n
@@ -166,6 +297,6 @@ class Tokens:
 
 
 def _starts_with_its_left_side(node: Any) -> bool:
-    if isinstance(node, (exp.Between, exp.In, exp.Connector)):
+    if isinstance(node, _LEFT_FIRST):
         return True
     return isinstance(node, exp.Binary) and not isinstance(node, (exp.Func, exp.Dot))

@@ -148,7 +148,8 @@ class Tracer:
         """Records that ``node``, evaluated to ``x``, decides rows of ``frame`` as ``kind``."""
         if x:
             y = collapsed(x, kind)
-            frame.decide(y, Step(node, None, start, len(self.log), y, kind=kind))
+            frame.rows |= y
+            frame.rows_of.own.append(Step(node, None, start, len(self.log), y, None, kind))
 
     def shape(self, relation: Relation, i: int) -> Shape | None:
         """The struct shape of a column, where it has one that is known."""
