@@ -3,11 +3,12 @@
 ::
 
     merge into t using u on ... remove duplicates     Redshift: ... when not matched then insert row
+    declare @t table (a int); set a += b              T-SQL: create table #t, set a = a + b
     insert ... select ... log errors into e           Oracle: without the clause, which fills e
     when matched then update ... delete where c       Oracle: ... when matched and c then delete
     select ... limit 1 by a limit 10                  ClickHouse: without the count, of no column
     group by window(ts, '1 hour')                     Spark: window is a name
-    |> set a = b + 1 |> drop c |> rename d as e       BigQuery: select * replace, except, rename
+    |> set a = b + 1                                  BigQuery: see pipes.py
 
 New tokens stand at the place of the word they stand for, so that places in the text stay.
 """
@@ -15,24 +16,26 @@ New tokens stand at the place of the word they stand for, so that places in the 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from sqlglot import TokenType
-from sqlglot.tokens import Token  # type: ignore[attr-defined]
 
 from lineage_post.trace.dialects import Rules
+from lineage_post.trace.pipes import with_stars
+from lineage_post.trace.token_parts import Tokens, end_of, made, says
 
-Tokens = Sequence[Any]
-_OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE})
-_CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE})
 #: What follows the last LIMIT of a query of ClickHouse.
 _AFTER_LIMIT = frozenset(
     {TokenType.SEMICOLON, TokenType.UNION, TokenType.EXCEPT, TokenType.INTERSECT,
      TokenType.SETTINGS, TokenType.FORMAT, TokenType.INTO}
 )  # fmt: skip
+_COMPOUND = frozenset(
+    {TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH, TokenType.MOD,
+     TokenType.AMP, TokenType.PIPE, TokenType.CARET}
+)  # fmt: skip
+_BEFORE_TARGET = frozenset({TokenType.SET, TokenType.COMMA, TokenType.SELECT})
 _AFTER_DELETE = frozenset({TokenType.WHEN, TokenType.SEMICOLON})
-_AFTER_PIPE = frozenset({TokenType.PIPE_GT, TokenType.SEMICOLON})
 
 
 def rewritten(tokens: Tokens, sql: str, rules: Rules) -> Tokens:
@@ -46,7 +49,7 @@ def rewritten(tokens: Tokens, sql: str, rules: Rules) -> Tokens:
 def _without_evolution(tokens: Tokens) -> Tokens:
     """``merge with schema evolution into t`` without the three words."""
     for i, token in enumerate(tokens):
-        if token.token_type is TokenType.MERGE and _says(
+        if token.token_type is TokenType.MERGE and says(
             tokens, i + 1, "with", "schema", "evolution"
         ):
             return [*tokens[: i + 1], *_without_evolution(tokens[i + 4 :])]
@@ -60,11 +63,11 @@ def _with_inserted_row(tokens: Tokens) -> Tokens:
     for i, token in enumerate(tokens):
         if skip:
             skip -= 1
-        elif _says(tokens, i, "remove", "duplicates"):
+        elif says(tokens, i, "remove", "duplicates"):
             kinds = (TokenType.WHEN, TokenType.NOT, TokenType.VAR, TokenType.THEN,
                      TokenType.INSERT, TokenType.ROW)  # fmt: skip
             words = ("when", "not", "matched", "then", "insert", "row")
-            found += [_made(kind, word, token) for kind, word in zip(kinds, words)]
+            found += [made(kind, word, token) for kind, word in zip(kinds, words)]
             skip = 1
         else:
             found.append(token)
@@ -78,11 +81,67 @@ def _without_log_errors(tokens: Tokens) -> Tokens:
     for i, token in enumerate(tokens):
         if token.token_type is TokenType.SEMICOLON:
             is_left_out = False
-        elif _says(tokens, i, "log", "errors") and _ends_statement(tokens, i + 2):
+        elif says(tokens, i, "log", "errors") and _ends_statement(tokens, i + 2):
             is_left_out = True
         if not is_left_out:
             found.append(token)
     return found
+
+
+def _with_temporary_tables(tokens: Tokens) -> Tokens:
+    """T-SQL's ``declare @t table (a int)`` as ``create table #t (a int)``, and every @t as #t."""
+    names = {
+        tokens[i + 2].text.lower()
+        for i, token in enumerate(tokens)
+        if token.token_type is TokenType.DECLARE and _declares_table(tokens, i)
+    }
+    found: list[Any] = []
+    skip = 0
+    for i, token in enumerate(tokens):
+        if skip:
+            skip -= 1
+        elif token.token_type is TokenType.DECLARE and _declares_table(tokens, i):
+            skip = 4 if tokens[i + 3].token_type is TokenType.ALIAS else 3
+            found += [made(TokenType.CREATE, "create", token), tokens[i + skip]]
+            found += [made(TokenType.HASH, "#", tokens[i + 1]), tokens[i + 2]]
+        elif token.token_type is TokenType.PARAMETER and _names_one(tokens, i + 1, names):
+            found.append(made(TokenType.HASH, "#", token))
+        else:
+            found.append(token)
+    return found
+
+
+def _declares_table(tokens: Tokens, i: int) -> bool:
+    kinds = [token.token_type for token in tokens[i + 1 : i + 5] if token.text.lower() != "as"]
+    return kinds[:1] + kinds[2:3] == [TokenType.PARAMETER, TokenType.TABLE]
+
+
+def _names_one(tokens: Tokens, i: int, names: set[str]) -> bool:
+    return i < len(tokens) and tokens[i].text.lower() in names
+
+
+def _with_plain_assignments(tokens: Tokens) -> Tokens:
+    """T-SQL's ``set a += b`` as ``set a = a + b``."""
+    found: list[Any] = []
+    for i, token in enumerate(tokens):
+        if not (_is_compound(tokens, i) or _is_compound(tokens, i - 1)):
+            found.append(token)
+        elif _is_compound(tokens, i):
+            start = len(found)
+            while start and found[start - 1].token_type not in _BEFORE_TARGET:
+                start -= 1
+            found += [tokens[i + 1], *found[start:], token]
+    return found
+
+
+def _is_compound(tokens: Tokens, i: int) -> bool:
+    """Whether an operator and an equals sign stand there without a space."""
+    return (
+        0 <= i < len(tokens) - 1
+        and tokens[i].token_type in _COMPOUND
+        and tokens[i + 1].token_type is TokenType.EQ
+        and tokens[i].end + 1 == tokens[i + 1].start
+    )
 
 
 def _with_branch_that_deletes(tokens: Tokens) -> Tokens:
@@ -90,16 +149,16 @@ def _with_branch_that_deletes(tokens: Tokens) -> Tokens:
     found: list[Any] = []
     n = 0
     while n < len(tokens):
-        if not _says(tokens, n, "delete", "where"):
+        if not says(tokens, n, "delete", "where"):
             found.append(tokens[n])
             n += 1
             continue
-        end = _end(tokens, n + 2, lambda token: token.token_type in _AFTER_DELETE)
+        end = end_of(tokens, n + 2, lambda token: token.token_type in _AFTER_DELETE)
         delete = tokens[n]
-        found += [_made(TokenType.WHEN, "when", delete), _made(TokenType.VAR, "matched", delete)]
-        found += [_made(TokenType.AND, "and", delete), _made(TokenType.L_PAREN, "(", delete)]
+        found += [made(TokenType.WHEN, "when", delete), made(TokenType.VAR, "matched", delete)]
+        found += [made(TokenType.AND, "and", delete), made(TokenType.L_PAREN, "(", delete)]
         found += tokens[n + 2 : end]
-        found += [_made(TokenType.R_PAREN, ")", delete), _made(TokenType.THEN, "then", delete)]
+        found += [made(TokenType.R_PAREN, ")", delete), made(TokenType.THEN, "then", delete)]
         found.append(delete)
         n = end
     return found
@@ -123,21 +182,21 @@ def _without_second_limit(tokens: Tokens) -> Tokens:
             n += 1
             continue
         found += tokens[n:second]
-        n = _end(tokens, second, lambda token: token.token_type in _AFTER_LIMIT)
+        n = end_of(tokens, second, lambda token: token.token_type in _AFTER_LIMIT)
     return found
 
 
 def _second_limit(tokens: Tokens, first: int) -> int | None:
     """Where the LIMIT of numbers behind a LIMIT ... BY stands."""
     is_limit = TokenType.LIMIT
-    second = _end(
+    second = end_of(
         tokens, first + 1, lambda x: x.token_type is is_limit or x.token_type in _AFTER_LIMIT
     )
     if second >= len(tokens) or tokens[second].token_type is not is_limit:
         return None
     if not any(token.text.lower() == "by" for token in tokens[first:second]):
         return None
-    last = _end(tokens, second + 1, lambda token: token.token_type in _AFTER_LIMIT)
+    last = end_of(tokens, second + 1, lambda token: token.token_type in _AFTER_LIMIT)
     has_query = any(token.token_type is TokenType.SELECT for token in tokens[second:last])
     return None if has_query else second
 
@@ -147,95 +206,8 @@ def _with_named_window(tokens: Tokens) -> Tokens:
     found = list(tokens)
     for i, token in enumerate(tokens[:-1]):
         if token.token_type is TokenType.WINDOW and tokens[i + 1].token_type is TokenType.L_PAREN:
-            found[i] = Token(
-                TokenType.VAR, token.text, token.line, token.col, token.start, token.end
-            )
+            found[i] = made(TokenType.VAR, token.text, token)
     return found
-
-
-def _with_stars(tokens: Tokens) -> Tokens:
-    """BigQuery's pipe operators that change columns in place, as a SELECT of all columns."""
-    found: list[Any] = []
-    n = 0
-    while n < len(tokens):
-        found.append(tokens[n])
-        n += 1
-        if tokens[n - 1].token_type is TokenType.PIPE_GT and n < len(tokens):
-            end = _end(
-                tokens, n, lambda x: x.token_type in (TokenType.PIPE_GT, TokenType.SEMICOLON)
-            )
-            changed = _star(tokens[n], tokens[n + 1 : end])
-            if changed is not None:
-                found += changed
-                n = end
-    return found
-
-
-def _star(operator: Any, body: Tokens) -> list[Any] | None:
-    """The tokens for one operator, or None where it is another or not understood."""
-    word = operator.text.lower()
-    if word == "window":
-        return [_made(TokenType.VAR, "extend", operator), *body]
-    inner = _replaced(operator, body) if word == "set" else list(body)
-    if word not in _STARS or not inner:
-        return None
-    return [
-        _made(TokenType.SELECT, "select", operator),
-        _made(TokenType.STAR, "*", operator),
-        _made(*_STARS[word], operator),
-        _made(TokenType.L_PAREN, "(", operator),
-        *inner,
-        _made(TokenType.R_PAREN, ")", operator),
-    ]
-
-
-_STARS = {
-    "set": (TokenType.REPLACE, "replace"),
-    "drop": (TokenType.EXCEPT, "except"),
-    "rename": (TokenType.RENAME, "rename"),
-}
-
-
-def _replaced(operator: Any, body: Tokens) -> list[Any] | None:
-    """``a = b + 1, c = d`` as ``b + 1 as a, d as c``."""
-    found: list[Any] = []
-    start = 0
-    while start < len(body):
-        end = _end(body, start, lambda token: token.token_type is TokenType.COMMA)
-        name, equals, *value = [*body[start:end], None, None][: max(end - start, 2)]
-        if not value or equals is None or equals.token_type is not TokenType.EQ:
-            return None
-        found += [*value, _made(TokenType.ALIAS, "as", operator), name, *body[end : end + 1]]
-        start = end + 1
-    return found
-
-
-def _end(tokens: Tokens, start: int, is_end: Callable[[Any], bool]) -> int:
-    """The first token from ``start`` on that ends a part or closes it; else their count."""
-    depth = 0
-    for n, token in _from(tokens, start):
-        if token.token_type in _OPENING:
-            depth += 1
-        elif token.token_type in _CLOSING:
-            if depth == 0:
-                return n
-            depth -= 1
-        elif depth == 0 and is_end(token):
-            return n
-    return len(tokens)
-
-
-def _from(tokens: Tokens, start: int) -> Iterator[tuple[int, Any]]:
-    return ((n, tokens[n]) for n in range(start, len(tokens)))
-
-
-def _says(tokens: Tokens, i: int, *words: str) -> bool:
-    return [token.text.lower() for token in tokens[i : i + len(words)]] == list(words)
-
-
-def _made(kind: Any, text: str, at: Any) -> Any:
-    """A token at the place of another."""
-    return Token(kind, text, at.line, at.col, at.start, at.end)
 
 
 #: (dialect or family, what its text has, the rewriting).
@@ -243,8 +215,10 @@ _REWRITES: tuple[tuple[str, re.Pattern[str], Callable[[Tokens], Tokens]], ...] =
     ("spark", re.compile(r"(?i)\bschema\s+evolution\b"), _without_evolution),
     ("spark", re.compile(r"(?i)\bwindow\s*\("), _with_named_window),
     ("redshift", re.compile(r"(?i)\bremove\s+duplicates\b"), _with_inserted_row),
+    ("tsql", re.compile(r"(?i)\bdeclare\s+@\w+\s+(?:as\s+)?table\b"), _with_temporary_tables),
+    ("tsql", re.compile(r"[-+*/%&|^]="), _with_plain_assignments),
     ("oracle", re.compile(r"(?i)\blog\s+errors\b"), _without_log_errors),
     ("oracle", re.compile(r"(?i)\bdelete\s+where\b"), _with_branch_that_deletes),
     ("clickhouse", re.compile(r"(?i)\blimit\b[^;]*\bby\b[^;]*\blimit\b"), _without_second_limit),
-    ("bigquery", re.compile(r"\|>"), _with_stars),
+    ("bigquery", re.compile(r"\|>"), with_stars),
 )

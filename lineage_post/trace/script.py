@@ -86,7 +86,9 @@ class Script:
             self._insert(node)
         elif isinstance(node, _CHANGES):
             # no query gives these rows any more: the table is read as a relation
-            self._forget(self._key(node.args.get("this")))
+            self._forget(self.settings.schema.rules.key_of(made.target or ""))
+        elif isinstance(node, exp.TruncateTable):
+            self._made += [(key, None) for key in map(self._key, node.expressions) if key]
 
     def _create(self, node: Any, made: Written) -> None:
         target, listed = _target(node)

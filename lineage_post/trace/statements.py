@@ -10,18 +10,16 @@ from sqlglot import exp
 
 from lineage_post.trace.ctes import with_ctes
 from lineage_post.trace.errors import Unsupported
-from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.frame import Env, Frame, Operand
-from lineage_post.trace.joins import join
 from lineage_post.trace.merge import merged
 from lineage_post.trace.multi_insert import Into, filled, table_of
 from lineage_post.trace.opens import Open
 from lineage_post.trace.outputs import add_output
-from lineage_post.trace.provenance import FILTER
 from lineage_post.trace.queries import query
 from lineage_post.trace.relation import Relation
 from lineage_post.trace.sources import add_source
 from lineage_post.trace.tracer import Tracer
+from lineage_post.trace.updates import deleted, filter_rows, updated
 from lineage_post.trace.writing import (
     Assignments,
     assign,
@@ -177,68 +175,18 @@ def _on_conflict(t: Tracer, conflict: Any, target: Any, inserted: Relation) -> R
     for item in conflict.expressions:
         assign(t, item, f, result)
     if conflict.args.get("where") is not None:
-        _filter(t, conflict.args["where"], f)
+        filter_rows(t, conflict.args["where"], f)
     return result.relation(f)
 
 
 def _update(t: Tracer, node: Any, env: Env) -> Written:
-    f = Frame(None, env)
-    target = node.args["this"]
-    from_ = node.args.get("from_")
-    is_alias = _add_target(t, target, from_, f)
-    if from_ is not None:
-        add_source(t, from_.this, f)
-        for item in from_.args.get("joins") or node.args.get("joins") or ():
-            join(t, item, f)
-    result = Assignments(t)
-    for item in node.expressions:
-        assign(t, item, f, result)
-    if node.args.get("where") is not None:
-        _filter(t, node.args["where"], f)
-    label = _aliased_label(t, target, from_) if is_alias else label_of(t, target)
-    return Written(result.relation(f), "update", label)
-
-
-def _add_target(t: Tracer, target: Any, from_: Any, f: Frame) -> bool:
-    """T-SQL's ``update a set ... from t as a`` names the target by its alias in FROM."""
-    if from_ is not None and _find_alias(t, target, from_) is not None:
-        return True
-    add_source(t, target, f)
-    return False
-
-
-def _find_alias(t: Tracer, target: Any, from_: Any) -> Any:
-    name = target.this
-    if not isinstance(name, exp.Identifier) or target.args.get("db") is not None:
-        return None
-    for table in from_.find_all(exp.Table):
-        alias = table.args.get("alias")
-        named = alias.this if isinstance(alias, exp.TableAlias) else None
-        if named is not None and t.key(named) == t.key(name):
-            return table
-    return None
-
-
-def _aliased_label(t: Tracer, target: Any, from_: Any) -> str:
-    return label_of(t, _find_alias(t, target, from_))
+    relation, table = updated(t, node, env)
+    return Written(relation, "update", label_of(t, table))
 
 
 def _delete(t: Tracer, node: Any, env: Env) -> Written:
-    f = Frame(None, env)
-    target = node.args["this"]
-    if isinstance(target, exp.Table):
-        add_source(t, target, f)
-    for source in node.args.get("using") or ():
-        add_source(t, source, f)
-    if node.args.get("where") is not None:
-        _filter(t, node.args["where"], f)
-    relation = Relation(t.rules, (), [], [], f.rows, f.rows_of)
-    return Written(relation, "delete", label_of(t, target))
-
-
-def _filter(t: Tracer, where: Any, f: Frame) -> None:
-    start = len(t.log)
-    t.decide(f, where.this, start, evaluate(t, where.this, f), FILTER)
+    relation, table = deleted(t, node, env)
+    return Written(relation, "delete", label_of(t, table))
 
 
 def _merge(t: Tracer, node: Any, env: Env) -> Written:

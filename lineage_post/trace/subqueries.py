@@ -52,8 +52,11 @@ def in_(t: Tracer, node: Any, f: Frame) -> int:
 
 @handles("Any", "All")
 def quantified(t: Tracer, node: Any, f: Frame) -> int:
-    """``a > any (select b from t)``."""
+    """``a > any (select b from t)``, ``a = any (array(select b from t))``."""
     inner = node.args["this"]
+    if isinstance(inner, exp.Array) and len(inner.expressions) == 1:
+        only = inner.expressions[0]
+        inner = only if isinstance(only, exp.Query) else inner
     if isinstance(inner, exp.Query):
         return _members(t, inner, f)
     x = evaluate(t, inner, f)
