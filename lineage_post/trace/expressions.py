@@ -182,8 +182,11 @@ def _connected(t: Tracer, node: Any, f: Frame) -> int:
 
 @handles("PropertyEQ", "Kwarg")
 def named_argument(t: Tracer, node: Any, f: Frame) -> int:
-    """``f(a => x)``: the value; the name is no column."""
-    return evaluate(t, node.args["expression"], f)
+    """``f(a => x)``: the value; the name is no column. The key of ``map {a || b: x}`` may be of
+    some."""
+    x = evaluate(t, node.args["expression"], f)
+    key = node.args["this"]
+    return x if key.find(exp.Column) is None else x | evaluate(t, key, f)
 
 
 @handles("Identifier")

@@ -83,6 +83,8 @@ def of_struct(t: Tracer, node: Any, f: Frame) -> MaybeShape:
     shapes: dict[int, Shape] = {}
     opens: list[Open] = []
     for item in node.expressions:
+        if isinstance(item, exp.PropertyEQ) and item.this.find(exp.Column) is not None:
+            return None  # the names are data
         if is_star(item):
             found, unlisted = items_of_argument(t, item, f)
             opens += unlisted

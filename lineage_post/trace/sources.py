@@ -14,6 +14,7 @@ from lineage_post.trace.opens import OpenChoice, OpenUnknown
 from lineage_post.trace.relation import AnyStep, Arms, Relation, Step
 from lineage_post.trace.schema_index import split_name
 from lineage_post.trace.scope import find_operand
+from lineage_post.trace.star import unqualified_items
 from lineage_post.trace.table_functions import (
     exploded,
     function_relation,
@@ -238,14 +239,10 @@ def add_parenthesized(t: Tracer, node: Any, f: Frame) -> None:
 
 def flattened(t: Tracer, f: Frame) -> Relation:
     """All columns of a FROM list as one relation, as ``from (a join b) as x`` makes of it."""
-    names: list[str] = []
-    provenances: list[int] = []
-    steps: list[AnyStep] = []
-    for operand in f.operands:
-        names.extend(operand.relation.spellings)
-        provenances.extend(operand.relation.all())
-        steps.extend(operand.relation.steps)
-    opens = [o.relation.open for o in f.operands if o.relation.open is not None]
+    items, opens = unqualified_items(t, f)
+    names = [item.spelling for item in items]
+    provenances = [item.provenance for item in items]
+    steps = [item.step for item in items]
     open_ = None if not opens else opens[0] if len(opens) == 1 else OpenChoice(opens)
     return Relation(t.rules, names, provenances, steps, f.rows, f.rows_of, open_)
 

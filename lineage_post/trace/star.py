@@ -80,7 +80,7 @@ def star_items(
 
 def _all_items(t: Tracer, f: Frame, qualifier: Sequence[Any]) -> tuple[list[Item], list[Open]]:
     if not qualifier:
-        return _unqualified_items(t, f)
+        return unqualified_items(t, f)
     operand = _operand_of(t, qualifier, f)
     if operand is not None:
         return _items_of(operand.relation, operand.key)
@@ -102,7 +102,8 @@ def _items_of(relation: Relation, owner: str | None = None) -> tuple[list[Item],
     return items, [relation.open] if relation.open is not None else []
 
 
-def _unqualified_items(t: Tracer, f: Frame) -> tuple[list[Item], list[Open]]:
+def unqualified_items(t: Tracer, f: Frame) -> tuple[list[Item], list[Open]]:
+    """What FROM gives: every column once that USING or NATURAL made of two, and all others."""
     items: list[Item] = []
     opens: list[Open] = []
     for operand in f.operands:

@@ -53,7 +53,7 @@ def in_(t: Tracer, node: Any, f: Frame) -> int:
 @handles("Any", "All")
 def quantified(t: Tracer, node: Any, f: Frame) -> int:
     """``a > any (select b from t)``, ``a = any (array(select b from t))``."""
-    inner = node.args["this"]
+    inner = node.args["this"].unnest()
     if isinstance(inner, exp.Array) and len(inner.expressions) == 1:
         only = inner.expressions[0]
         inner = only if isinstance(only, exp.Query) else inner
