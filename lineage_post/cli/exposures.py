@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import click
 from lineage_post.cli import console, wording
 from lineage_post.cli.loading import Loaded, Request, artifact_options, load
 from lineage_post.cli.places import Places, place_options
-from lineage_post.errors import LineageError
+from lineage_post.errors import LineageError, OptionError
 from lineage_post.publish import json
 from lineage_post.publish.exposures import ExposureSet, exposure_set
 from lineage_post.publish.exposures_yaml import exposures_yaml, is_ours
@@ -31,16 +32,40 @@ def command(places: Places, request: Request, write: bool, file: str | None, out
     The hook puts them into dbt's manifest by itself; a file is for those who want them reviewed
     and in version control. A model that is gone is left out of it, so dbt goes on working.
     """
+    if file and not write:
+        raise click.UsageError("--file is where --write puts them.")
     loaded = load(places, request)
     found = exposure_set(loaded.lineage, loaded.options)
     if found.warning:
         console.warn(found.warning)
     if write:
-        _write(loaded, found, places.project_dir / (file or FILE))
+        _write(loaded, found, _path_in_project(places, file) if file else places.project_dir / FILE)
     elif output == "json":
         console.say_json(_document(loaded, found))
     else:
         _list(loaded, found)
+
+
+def _path_in_project(places: Places, file: str) -> Path:
+    """The file that --file names. Raises OptionError for one that dbt would not read: outside of
+    the project, or no YAML; where it is not below the model paths that is a warning."""
+    root = Path(os.path.abspath(places.project_dir))
+    path = Path(os.path.abspath(root / Path(file).expanduser()))
+    if not path.is_relative_to(root):
+        raise OptionError(
+            f"--file {file}: it is not in the project, {root}",
+            hint=f"Name a file below it, such as {FILE.as_posix()}.",
+        )
+    if path.suffix not in (".yml", ".yaml"):
+        raise OptionError(
+            f"--file {file}: dbt reads exposures from .yml and .yaml files",
+            hint=f"Name one such as {FILE.as_posix()}.",
+        )
+    read = places.project_yml().get("model-paths") or ["models"]
+    if not any(path.is_relative_to(os.path.abspath(root / str(folder))) for folder in read):
+        folders = ", ".join(map(str, read))
+        console.warn(f"{file} is not below {folders}, where dbt looks for exposures")
+    return path
 
 
 def _write(loaded: Loaded, found: ExposureSet, path: Path) -> None:

@@ -38,6 +38,7 @@ def command(
     for its end.
     """
     from lineage_post.bridge.recorded import RecordedTables
+    from lineage_post.cli.recorded import before_all
 
     start, end = span(as_of, "--as-of")
     known_by = moment(as_recorded, "--as-recorded")
@@ -47,12 +48,15 @@ def command(
         profiles_dir=profiles_dir,
         target=target_name,
     )
+    every = tables.refreshes()
     refreshes = [
         r
-        for r in tables.refreshes()
+        for r in every
         if (end is None or r.refreshed_at <= end)
         and (known_by is None or r.recorded_at <= known_by)
     ]
+    if not refreshes:
+        raise before_all(every, end, known_by)
     node, column = _named(target, refreshes)
     changes = tables.changes([node], refreshes)
     if column is not None:

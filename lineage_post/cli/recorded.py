@@ -14,7 +14,7 @@ from lineage_post.cli.changes import change_to_dict, say_change
 from lineage_post.cli.loading import Loaded, Request, options_of
 from lineage_post.cli.places import Places
 from lineage_post.cli.walk import Walk, limit
-from lineage_post.errors import SelectionError
+from lineage_post.errors import LineageError, SelectionError
 from lineage_post.history.moments import is_span, moment, span
 from lineage_post.history.replay import Recorded
 from lineage_post.selection import target_of
@@ -36,8 +36,32 @@ class Asked:
 
 def load_recorded(places: Places, request: Request, asked: Asked) -> Loaded:
     """The lineage that stood at ``as_of``, of what had been recorded by ``as_recorded``."""
-    at = moment(asked.as_of, "--as-of")
-    return _loaded(places, request, _tables(places, request, asked), at, _known_by(asked))
+    at, known_by = moment(asked.as_of, "--as-of"), _known_by(asked)
+    tables = _tables(places, request, asked)
+    loaded = _loaded(places, request, tables, at, known_by)
+    if not loaded.lineage.nodes:
+        raise before_all(tables.refreshes(), at, known_by)
+    return loaded
+
+
+def before_all(
+    refreshes: list[Recorded], at: datetime | None, known_by: datetime | None
+) -> LineageError:
+    """Why nothing stands at a time: all that is recorded came later, or nothing ever was."""
+    if not refreshes:
+        return LineageError("Nothing is recorded yet", hint="dbt build with the hook records it.")
+    built = min(r.refreshed_at for r in refreshes)
+    recorded = min(r.recorded_at for r in refreshes)
+    if at is not None and at < built:
+        return LineageError(f"There is no build as early as {at} (UTC)", hint=_starts(built))
+    if known_by is not None and known_by < recorded:
+        said = f"Nothing had been recorded by {known_by} (UTC)"
+        return LineageError(said, hint=_starts(recorded))
+    return LineageError("No build stands at that time", hint=_starts(built))
+
+
+def _starts(first: datetime) -> str:
+    return f"History starts at {first:%Y-%m-%d %H:%M:%S} (UTC)."
 
 
 def show_span(
@@ -56,6 +80,8 @@ def show_span(
     known_by = _known_by(asked)
     tables = _tables(places, request, asked)
     sides = [_loaded(places, request, tables, at, known_by) for at in (start, end)]
+    if not any(side.lineage.nodes for side in sides):
+        raise before_all(tables.refreshes(), end, known_by)
     columns = _on_the_way(sides, target, depth, indirect)
     known = [r for r in tables.refreshes() if _is_known(r, end, known_by)]
     found = [

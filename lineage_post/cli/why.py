@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import closing
 from typing import Any
 
@@ -28,6 +29,8 @@ from lineage_post.trace.dialects import dialect_of
 #: Steps, or ``sources`` for all of them.
 DEPTHS = "sources"
 NOTHING = 1
+#: So many rows are shown that are refused for the same reason.
+REFUSED = 3
 
 
 class Depth(click.ParamType):  # type: ignore[type-arg]
@@ -84,10 +87,9 @@ def command(
     if output == "json":
         console.say_json(_document(loaded, unique_id, where, answers))
     else:
-        for answer in answers:
-            _Shown(loaded, flags).show(answer)
+        _Shown(loaded, flags).show_all(answers)
     if not answers:
-        console.note("No row matches.")
+        console.note(f"No row of {model} matches: {where}")
         raise click.exceptions.Exit(NOTHING)
     if all(answer.label is Label.REFUSED for answer in answers):
         raise LineageError(f"{model} is refused: {answers[0].refusal}")
@@ -146,7 +148,7 @@ def _sql_in_full(loaded: Loaded, unique_id: str, flags: dict[str, Any]) -> SqlOf
     needed = self_reading(loaded.lineage, unique_id)
     if needed:
         models = wording.plural(len(needed), "incremental model")
-        console.note(f"dbt compile --full-refresh: the whole SQL of {models} ...")
+        console.note(f"Compiling the whole SQL of {models}, as a full refresh has it ...")
     full = compile_in_full(
         loaded.places.project_dir,
         needed,
@@ -154,6 +156,12 @@ def _sql_in_full(loaded: Loaded, unique_id: str, flags: dict[str, Any]) -> SqlOf
         profiles_dir=flags["profiles_dir"],
         target=flags["target"],
     )
+    left = [name for name in needed if name not in full]
+    if left:
+        console.warn(
+            f"dbt could not compile the whole SQL of {', '.join(left)}: rows of its earlier loads "
+            "may not be found"
+        )
 
     def sql_of(node: Node) -> str | None:
         return full.get(node.unique_id) or compiled_sql(node)
@@ -177,6 +185,21 @@ class _Shown:
     def __init__(self, loaded: Loaded, flags: dict[str, Any]) -> None:
         self.loaded = loaded
         self.sample = 10**9 if flags["everything"] else flags["sample"]
+        self.refused = self.sample if flags["everything"] else REFUSED
+
+    def show_all(self, answers: list[Explained]) -> None:
+        """Each answer; of rows that are refused for one reason a few, and how many there are."""
+        refused: Counter[str] = Counter()
+        for answer in answers:
+            if answer.refusal and answer.label is Label.REFUSED:
+                refused[answer.refusal] += 1
+                if refused[answer.refusal] > self.refused:
+                    continue
+            self.show(answer)
+        for refusal, count in refused.items():
+            if count > self.refused:
+                more = wording.plural(count - self.refused, "more row")
+                console.say(f"[quiet]and {more}, refused as well: {console.marked(refusal)}[/]")
 
     def show(self, answer: Explained) -> None:
         tree = Tree(f"{self._row(answer)}", guide_style="quiet")

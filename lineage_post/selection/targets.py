@@ -13,6 +13,8 @@ from lineage_post.lineage import Lineage
 _PLUSES = re.compile(
     r"(?:(?P<up>\d*)\+)?(?:(?:fqn|source|exposure):)?(?P<name>.+?)(?:\+(?P<down>\d*))?"
 )
+#: So many models are named where none is near.
+_LISTED = 8
 #: Without a plus: what is next to it.
 NEXT = 1
 
@@ -64,10 +66,19 @@ def _named(name: str, lineage: Lineage) -> tuple[str, str | None]:
         raise nearest
     shown = {key: key for key in names if "." not in key or key.startswith("external.")}
     near = get_close_matches(name.rpartition(".")[0].casefold() or name.casefold(), shown, n=3)
-    raise SelectionError(
-        f"there is no node for {name!r}",
-        hint=f"Did you mean {', '.join(near)}?" if near else "Write model.column, as in orders.id.",
-    )
+    raise SelectionError(f"there is no node for {name!r}", hint=_instead(near, lineage))
+
+
+def _instead(near: list[str], lineage: Lineage) -> str:
+    """Near names; without any, some that there are."""
+    if near:
+        return f"Did you mean {', '.join(near)}?"
+    models = (n for n in lineage.project.nodes.values() if n.resource_type == "model")
+    known = sorted(n.label_or_name for n in models if n.package_name == lineage.project.name)
+    if not known:
+        return "Write model.column, as in orders.id."
+    more = f" and {len(known) - _LISTED} more" if len(known) > _LISTED else ""
+    return f"The models are {', '.join(known[:_LISTED])}{more}."
 
 
 def without_quotes(name: str) -> str:

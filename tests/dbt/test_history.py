@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from lineage_post.artifacts import project_from_manifest_dict
+from lineage_post.cli import run
 from lineage_post.history.claims import Claim, Claims, InputVersion
 from lineage_post.publish.claims import write_claims
 from tests.dbt.dbt_project import BASE_TABLES, DbtProject
@@ -285,6 +286,15 @@ def test_show_answers_as_of_a_time(project: DbtProject, capsys: pytest.CaptureFi
     then, now = sources("--as-of", built.isoformat()), sources("--as-of", "2999-01-01")
     assert '"revenue"' in then and '"customer_id"' not in then
     assert '"customer_id"' in now
+    for command, flags in (
+        ("show", ("--as-of", "2001-01-01")),
+        ("show", ("--as-of", "2001-01-01..2001-02-01")),
+        ("show", ("--as-recorded", "2001-01-01")),
+        ("history", ("--as-of", "2001-01-01")),
+    ):
+        here = ("--project-dir", str(project.folder), *profiles)
+        assert run([command, "report.doubled", *flags, *here]) == 2
+        assert "History starts at 2" in capsys.readouterr().err
     read = json.loads(then)
     assert read["metadata"]["as_of"] == f"{built.isoformat()}Z"
     assert read["metadata"]["as_recorded"] is None and read["metadata"]["read_at"]

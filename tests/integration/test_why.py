@@ -183,7 +183,7 @@ def test_sql_needs_no_connection_and_gives_the_row(
 
 def test_no_row_is_exit_one(why: Call) -> None:
     code, out, err = why("dim_products", "--where", "product_id = 4711")
-    assert (code, out) == (1, "") and "No row matches" in err
+    assert (code, out) == (1, "") and "No row of dim_products matches: product_id = 4711" in err
 
 
 def test_a_python_model_is_refused(why: Call) -> None:

@@ -177,3 +177,29 @@ def test_json_keeps_them_and_is_safe_to_print(capsys: pytest.CaptureFixture[str]
     text = capsys.readouterr().out
     assert json.loads(text) == {name: [name]}
     assert not any(console.visible(char) != char for char in text if char != "\n")
+
+
+@pytest.mark.parametrize(
+    ("file", "code", "said"),
+    [
+        ("../out.yml", 2, "not in the project"),
+        ("{outside}/out.yml", 2, "not in the project"),
+        ("models/../../out.yml", 2, "not in the project"),
+        ("models/out.txt", 2, ".yml and .yaml"),
+        ("seeds/out.yml", 0, "not below models"),
+        ("models/deep/out.yml", 0, ""),
+    ],
+)
+def test_exposures_are_written_where_dbt_reads_them(
+    file: str, code: int, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown = {"a": {"name": "a", "config": {"meta": {"lineage": {"expose": True}}}}}
+    (tmp_path / "shop/target").mkdir(parents=True)
+    manifest = make_manifest(make_model("m", "select 1 as a", columns=shown))
+    (tmp_path / "shop/target/manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    words = ["exposures", "--project-dir", str(tmp_path / "shop")]
+    assert run([*words, "--write", "--file", file.format(outside=tmp_path)]) == code
+    assert said in " ".join(capsys.readouterr().err.split())
+    written = [p.name for p in tmp_path.rglob("*") if p.name.startswith("out.")]
+    assert written == ["out.yml"] * (code == 0)
+    assert run([*words, "--file", "models/out.yml"]) == 2, "--file is of --write"

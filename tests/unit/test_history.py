@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 import pytest
 
 from lineage_post.cli.history import _named as named
+from lineage_post.cli.recorded import before_all
 from lineage_post.errors import LineageError, OptionError
 from lineage_post.history.claims import Claims, require_producer
 from lineage_post.history.moments import moment, span
@@ -124,6 +125,24 @@ def test_a_name_that_nothing_is_recorded_of_is_answered_with_near_ones(
         f"Nothing is recorded of {target!r}",
         hint,
     )
+
+
+@pytest.mark.parametrize(
+    ("as_of", "as_recorded", "said", "starts"),
+    [
+        (-1, None, "There is no build as early as 2025-12-31", "2026-01-01"),
+        (None, 0, "Nothing had been recorded by 2026-01-01", "2026-01-03"),
+        (5, 5, "No build stands at that time", "2026-01-01"),
+    ],
+)
+def test_a_time_before_the_first_run_is_answered_with_when_history_starts(
+    as_of: float | None, as_recorded: float | None, said: str, starts: str
+) -> None:
+    refreshes = [recorded(0, "a", recorded_at=at(2)), recorded(3, "b")]
+    times = [None if t is None else at(t) for t in (as_of, as_recorded)]
+    told = before_all(refreshes, *times)
+    assert said in told.message and f"History starts at {starts}" in (told.hint or "")
+    assert "dbt build" in (before_all([], *times).hint or "")
 
 
 def test_a_renamed_node_goes_on_with_its_history() -> None:
