@@ -28,6 +28,7 @@ from lineage_post.diff import LEVELS, Diff, Level, NodeChange, diff_of
 from lineage_post.diff.document import diff_to_dict, selection_of
 from lineage_post.diff.wording import (
     before_and_after,
+    broken_places,
     forms,
     grouped,
     node_name,
@@ -199,9 +200,10 @@ def _lines(change: NodeChange, lineages: tuple[Lineage, Lineage]) -> list[tuple[
         lines += [(label, t) for label, t in zip(("before", "after"), both, strict=True) if t]
     if change.candidates:
         lines.append(("perhaps", f"renamed, but not surely: {', '.join(change.candidates)}"))
-    for one in change.broken:
+    for one, columns in broken_places(change):
         kind = one.role or KINDS.get(one.kind, one.kind)
-        lines.append(("breaks", f"{one.name} ({kind}) {one.file}:{one.line or ''}".rstrip(":")))
+        name = f"{one.name}: {columns}" if columns else one.name
+        lines.append(("breaks", f"{name} ({kind}) {one.file}:{one.line or ''}".rstrip(":")))
     for label, moved in (("values", change.affected), ("rows only", change.rows)):
         lines += [(label, f"{name}: {names}") for name, names in grouped(moved, lineages)]
     for consumer in change.consumers:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from lineage_post.diff.change import LEVELS, Diff, DiffKind, NodeChange
-from lineage_post.impact import Moved
+from lineage_post.impact import Dependent, Moved
 from lineage_post.impact.walk import display_name
 from lineage_post.lineage import Lineage
 from lineage_post.lineage.modes import FORMS
@@ -60,6 +60,17 @@ def before_and_after(change: NodeChange) -> tuple[str, str] | None:
     if change.kind is DiffKind.COLUMN_RENAMED or not (change.before or change.after):
         return None
     return change.before or "", change.after or ""
+
+
+def broken_places(change: NodeChange) -> list[tuple[Dependent, str]]:
+    """What breaks, each place once: with the columns of it that do, ``revenue, segment``."""
+    found: dict[tuple[object, ...], list[Dependent]] = {}
+    for one in change.broken:
+        found.setdefault((one.unique_id, one.kind, one.role, one.file, one.line), []).append(one)
+    return [
+        (members[0], ", ".join(dict.fromkeys(m.column for m in members if m.column)))
+        for members in found.values()
+    ]
 
 
 def grouped(moved: Iterable[Moved], lineages: tuple[Lineage, Lineage]) -> list[tuple[str, str]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from lineage_post.diff import Diff, Level, NodeChange
 from lineage_post.diff.wording import (
     before_and_after,
+    broken_places,
     forms,
     grouped,
     node_name,
@@ -120,9 +121,10 @@ def _body(change: NodeChange, lineages: Lineages) -> Iterator[str]:
         yield "- " + " → ".join(code(side) if side else "nothing" for side in both)
     if change.candidates:
         yield f"- perhaps a rename, but not the only one: {', '.join(map(code, change.candidates))}"
-    for dependent in change.broken:
+    for dependent, columns in broken_places(change):
         at = f" at {code(f'{dependent.file}:{dependent.line}')}" if dependent.line else ""
-        yield f"- ❌ {code(dependent.name)} {text(dependent.role or dependent.kind)}{at}"
+        name = " ".join(code(part) for part in (dependent.name, columns) if part)
+        yield f"- ❌ {name} {text(dependent.role or dependent.kind)}{at}"
     for title, moved in (("values can move", change.affected), ("rows come or go", change.rows)):
         for name, columns in grouped(moved, lineages):
             yield f"- {title} in {code(name)}: {text(columns)}"

@@ -157,7 +157,10 @@ def test_the_command_line_retires_one_producer_and_no_other(
 
     claimed_duck.database.release()
     where = ("--project-dir", str(claimed_duck.folder), "--profiles-dir", str(claimed_duck.folder))
+    kept = [claimed_duck.target / name for name in ("manifest.json", "run_results.json")]
+    before = [file.read_bytes() for file in kept]
     assert run(["purge", "--producer", "logs", "--node", "fct_customers", *where]) == 0
+    assert [file.read_bytes() for file in kept] == before, "whose SQL no run-operation has"
     assert "retired what logs claimed of 1 nodes" in capsys.readouterr().out
     found = claimed_duck.table("lineage_claims", "distinct producer")
     assert found == [("execution",), ("others",)]

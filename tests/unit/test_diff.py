@@ -8,6 +8,7 @@ import pytest
 
 from lineage_post.diff import Diff, DiffKind, Level, diff_of
 from lineage_post.diff.document import diff_to_dict, selection_of
+from lineage_post.diff.wording import broken_places
 from lineage_post.lineage import Lineage
 from lineage_post.publish.github import MAX_CHARACTERS, comment
 
@@ -146,6 +147,14 @@ def test_what_is_still_used_breaks_with_file_and_line() -> None:
     (broken,) = change.broken
     assert (broken.unique_id, broken.file) == ("model.shop.fct", "models/fct.sql")
     assert change.because == "it is still used"
+
+
+def test_a_place_that_breaks_with_several_columns_is_told_once() -> None:
+    readers = fct("select amount as a, amount + 1 as b from dev.main.stg")
+    after = stg("select id, total as value, status from dev.raw.orders")
+    change = diff([stg(), readers], [after, readers]).changes[0]
+    assert [d.column for d in change.broken] == ["a", "b"]
+    assert [columns for _, columns in broken_places(change)] == ["a, b"]
 
 
 def test_a_removed_output_breaks_readers_outside() -> None:
