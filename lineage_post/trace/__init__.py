@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lineage_post.trace.result import ColumnRef, Op, Output, Trace, TraceEdge, Unknown
+from lineage_post.trace.schema_index import Entry, SchemaIndex
 
-if TYPE_CHECKING:
-    from lineage_post.trace.schema_index import Entry, SchemaIndex
-
-    Schema = Mapping[str, Mapping[str, str | None]] | SchemaIndex
+#: The columns of relations, by the name that SQL gives them, with their data types.
+Schema = Mapping[str, Mapping[str, str | None]] | SchemaIndex
 
 __all__ = [
-    "ColumnRef", "Entry", "Op", "Output", "SchemaIndex", "Trace", "TraceEdge", "Unknown",
+    "ColumnRef", "Entry", "Op", "Output", "Schema", "SchemaIndex", "Trace", "TraceEdge", "Unknown",
     "trace", "trace_script",
 ]  # fmt: skip
 
@@ -81,13 +79,6 @@ def trace_script(
         masking=frozenset(name.lower() for name in masking_functions),
         has_expressions=expressions,
     )
-
-
-def __getattr__(name: str) -> Any:
-    """The schema's classes, which know the rules of dialects."""
-    if name in ("Entry", "SchemaIndex"):
-        return getattr(import_module("lineage_post.trace.schema_index"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class _CallableModule(ModuleType):

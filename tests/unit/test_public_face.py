@@ -30,6 +30,19 @@ def test_trace_is_a_function_however_it_is_imported(code: str) -> None:
     assert done.stdout == "revenue\n", done.stderr
 
 
+def test_the_hints_of_the_functions_can_be_read_and_their_import_brings_no_sqlglot() -> None:
+    code = (
+        "import sys, typing, lineage_post.trace as t\n"
+        "from lineage_post.trace import Entry, Schema, SchemaIndex\n"
+        "for f in (t.trace, t.trace_script):\n"
+        "    assert typing.get_type_hints(f)['schema'] == Schema, f\n"
+        "assert not set(t.__all__) - set(dir(t))\n"
+        "sys.exit('sqlglot' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def test_load_is_at_the_top_too() -> None:
     import lineage_post
     from lineage_post.lineage import load
