@@ -11,6 +11,7 @@ from sqlglot import exp
 from lineage_post.trace.ctes import with_ctes
 from lineage_post.trace.errors import Unsupported
 from lineage_post.trace.frame import Env, Frame, Operand
+from lineage_post.trace.joins import join
 from lineage_post.trace.merge import merged
 from lineage_post.trace.multi_insert import Into, filled, table_of
 from lineage_post.trace.opens import Open
@@ -75,6 +76,7 @@ def written(t: Tracer, node: Any, env: Env) -> Written:
             if node.args.get("with_") is not None and not isinstance(node, exp.Query):
                 env = with_ctes(t, node.args["with_"], env, None)
                 _refuse_through_cte(t, node, env)
+            _note_copies(t, node)
             return handler(t, node, env)
     (action, *_) = (isinstance(node, exp.Alter) and node.args.get("actions")) or (None,)
     if isinstance(action, exp.Query):  # alter view v as select ...
@@ -119,6 +121,13 @@ def _query(t: Tracer, node: Any, env: Env) -> Written:
     return Written(query(t, node, env, None), "select" if into is None else "select_into", target)
 
 
+def _note_copies(t: Tracer, node: Any) -> None:
+    """T-SQL's ``output inserted.a into log`` writes another table as well."""
+    returning = node.args.get("returning")
+    if isinstance(returning, exp.Expr) and returning.args.get("into"):
+        t.untold.append("what OUTPUT writes into another table is not traced")
+
+
 def _create(t: Tracer, node: Any, env: Env) -> Written:
     kind = str(node.args.get("kind") or "").lower()
     target, columns = node.args["this"], None
@@ -161,15 +170,41 @@ def _insert(t: Tracer, node: Any, env: Env) -> Written:
         relation = relation.renamed(written_names(t, target, columns, relation))
     conflict = node.args.get("conflict")
     if conflict is not None and conflict.expressions:
-        relation = _on_conflict(t, conflict, target, relation)
+        relation = _on_conflict(t, conflict, target, relation, _sources_of(t, node, relation, env))
     return Written(relation, operation, label)
 
 
-def _on_conflict(t: Tracer, conflict: Any, target: Any, inserted: Relation) -> Relation:
+def _sources_of(t: Tracer, node: Any, inserted: Relation, env: Env) -> list[Operand]:
+    """What MySQL's ON DUPLICATE KEY UPDATE names beside the target: the new row by its alias, and
+    what the query reads."""
+    source, conflict = node.args["expression"], node.args["conflict"]
+    named = {t.key(c.args["table"]) for c in conflict.find_all(exp.Column) if c.args.get("table")}
+    if isinstance(source, exp.Values) and isinstance(source.args.get("alias"), exp.TableAlias):
+        alias = source.args["alias"]
+        columns = [t.spell(c) for c in alias.args.get("columns") or ()]
+        row = inserted.renamed(columns) if columns else inserted
+        return [Operand(t.key(alias.this), row)]
+    if t.rules.family != "mysql" or not isinstance(source, exp.Select) or not named:
+        return []
+    f = Frame(None, env)
+    if source.args.get("from_") is not None:
+        add_source(t, source.args["from_"].this, f)
+    for item in source.args.get("joins") or ():
+        join(t, item, f)
+    return [operand for operand in f.operands if operand.key in named]
+
+
+def _on_conflict(
+    t: Tracer, conflict: Any, target: Any, inserted: Relation, sources: list[Operand]
+) -> Relation:
     """``on conflict do update set a = excluded.a``: a second way into the columns."""
     f = Frame(None, {})
     add_source(t, target, f)
-    f.add_operand(Operand(t.rules.key_of("excluded"), inserted))
+    f.decide_like(inserted)
+    # a bare name is of the table that is written
+    new = Operand(t.rules.key_of("excluded"), inserted)
+    f.by_key.update({operand.key: operand for operand in (new, *sources)})
+    f.operands += [row for row in sources if row.relation.spellings != inserted.spellings]
     f.rows = inserted.rows
     result = Assignments(t, inserted)
     for item in conflict.expressions:

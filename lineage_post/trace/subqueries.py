@@ -9,6 +9,7 @@ from sqlglot import exp
 from lineage_post.trace.expressions import children, computed, evaluate, handles
 from lineage_post.trace.frame import Frame
 from lineage_post.trace.provenance import FILTER, aggregated, collapsed, transformed
+from lineage_post.trace.scope import find_column
 from lineage_post.trace.tracer import Tracer
 
 
@@ -41,13 +42,31 @@ def in_(t: Tracer, node: Any, f: Frame) -> int:
     if a.get("unnest") is not None:
         x |= transformed(children(t, a["unnest"], f))
     for value in (*(a.get("expressions") or ()), a.get("field")):
-        if isinstance(value, exp.Expr):
+        if value is a.get("field") and _is_table(t, value, f):
+            x |= _members(t, _all_of(value), f)
+        elif isinstance(value, exp.Expr):
             x |= transformed(evaluate(t, value, f))
     if a.get("query") is not None:
         x |= _members(t, a["query"], f)
     if x:
         t.log.append((node, x))
     return x
+
+
+def _is_table(t: Tracer, name: Any, f: Frame) -> bool:
+    """Whether it is the table of ClickHouse's ``a in u``: no column has the name."""
+    if t.rules.name != "clickhouse" or not isinstance(name, exp.Column):
+        return False
+    first = next(name.args[part] for part in ("db", "table", "this") if name.args.get(part))
+    return isinstance(first, exp.Identifier) and find_column(t, t.key(first), f) is None
+
+
+def _all_of(name: Any) -> Any:
+    """``u`` as ``select * from u``."""
+    table = exp.Table(
+        this=name.this.copy(), db=name.args.get("table") and name.args["table"].copy()
+    )
+    return exp.select("*").from_(table)
 
 
 @handles("Any", "All")

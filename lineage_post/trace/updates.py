@@ -112,7 +112,8 @@ def _has(t: Tracer, column: Any, operand: Operand) -> bool:
 def deleted(t: Tracer, node: Any, env: Env) -> tuple[Relation, Any]:
     """What decides the rows of a DELETE, and the table that they are of."""
     f = Frame(None, env)
-    target = node.args["this"]
+    # sqlglot has the table of ``delete t where c`` in another place than that of ``delete from t``
+    target = node.args["this"] or next(iter(node.args.get("tables") or ()), None)
     if isinstance(target, exp.Table):
         add_source(t, target, f)
     for source in node.args.get("using") or ():

@@ -136,10 +136,21 @@ def _partition_last(t: Tracer, target: Any, columns: Sequence[str]) -> Sequence[
     return [*others, *last]
 
 
+def _all_but(t: Tracer, target: Any, star: Any) -> list[Any]:
+    """ClickHouse's ``insert into t (* except (a))``: all columns that are known but a."""
+    entry = t.schema.find(parts_of(t, target)) if isinstance(target, exp.Table) else None
+    gone = {name_of(t, c) for c in star.args.get("except_") or ()}
+    names = entry.columns if entry is not None and entry.is_complete else ()
+    return [exp.to_identifier(n, quoted=True) for n in names if n not in gone]
+
+
 def written_names(
     t: Tracer, target: Any, listed: Sequence[Any], relation: Relation
 ) -> Sequence[str]:
     """The columns an INSERT fills: those it lists, else the target's, else the query's."""
+    left_out = next((c for c in listed if isinstance(c, exp.Star)), None)
+    if left_out is not None:
+        listed = _all_but(t, target, left_out)
     if listed:
         return [name_of(t, c.this if isinstance(c, exp.ColumnDef) else c) for c in listed][
             : len(relation.spellings)
