@@ -45,7 +45,12 @@ def add_output(t: Tracer, item: Any, f: Frame, opens: list[Open]) -> None:
         if this.__class__ is exp.Identifier:
             x = resolve(t, item, f)
             step = t.step
-            spelling = stored_spelling(t, item, f) if t.rules.keeps_stored_case else t.spell(this)
+            if not t.rules.keeps_stored_case:
+                spelling = t.spell(this)
+            elif t.relation is not None:
+                spelling = t.relation.names.spellings[t.position]
+            else:
+                spelling = stored_spelling(t, item, f)
             f.add_output(spelling, x, step)
         elif this.__class__ is exp.Star:
             parts = ("catalog", "db", "table")

@@ -149,6 +149,8 @@ class Table(Relation):
         return self.provenances[i] or self._intern(i)
 
     def all(self) -> list[int]:
+        if not any(self.provenances):
+            self.provenances = self.sources.add_all(self.entry.key, self.names.spellings)
         return [x or self._intern(i) for i, x in enumerate(self.provenances)]
 
     def _intern(self, i: int) -> int:

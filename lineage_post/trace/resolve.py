@@ -1,6 +1,7 @@
 """What a column reference means: one function for each way to write one.
 
-Each returns a provenance and leaves the step of the column in ``tracer.step``.
+Each returns a provenance and leaves the step of the column in ``tracer.step``; where it is nothing
+but a column of an item of FROM, ``tracer.relation`` and ``tracer.position`` tell which.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ _BEFORE_COLUMNS = Visible.BEFORE_COLUMNS
 
 def resolve(t: Tracer, node: Any, f: Frame) -> int:
     """The provenance of an ``exp.Column``."""
+    t.relation = None
     a = node.args
     this = a["this"]
     table = a.get("table")
@@ -60,6 +62,7 @@ def unqualified(t: Tracer, identifier: Any, f: Frame) -> int:
             relation = operand[1]
             i = relation.names.exact[key]  # type: ignore[index]
             if i >= 0:
+                t.relation, t.position = relation, i
                 t.step = relation.steps[i]
                 return relation.provenances[i] or relation.at(i)
     found = _in_frame(t, identifier, key, f)
@@ -242,6 +245,7 @@ def _qualified(t: Tracer, table: Any, identifier: Any, f: Frame) -> int:
     relation = operand[1]
     i = relation.names.position(key)
     if i >= 0:
+        t.relation, t.position = relation, i
         t.step = relation.steps[i]
         return relation.provenances[i] or relation.at(i)
     if i == AMBIGUOUS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from lineage_post.trace.errors import TooComplex
@@ -58,6 +59,14 @@ class Sources:
             raise TooComplex(f"the statement reads more than {CAPACITY} columns")
         table.append(_new(ColumnRef, (relation, column, None)))
         return 1 << i * KINDS
+
+    def add_all(self, relation: str, columns: Sequence[str]) -> list[int]:
+        """The same for every column of a relation, none of which was used yet."""
+        first, end = len(self.table), len(self.table) + len(columns)
+        if end > CAPACITY:
+            raise TooComplex(f"the statement reads more than {CAPACITY} columns")
+        self.table += [_new(ColumnRef, (relation, column, None)) for column in columns]
+        return [1 << i * KINDS for i in range(first, end)]
 
     def field(self, relation: str, column: str, field: str) -> int:
         """The IDENTITY bit of a field below a column."""

@@ -50,10 +50,10 @@ class Tracer:
     """
 
     __slots__ = (
-        "commands", "cte_depth", "expanding", "expands", "filled", "frames", "hooks",
-        "key", "log", "masking", "masking_types",
-        "opens", "query", "reads", "recorder", "rules", "schema", "sources", "spell", "spent",
-        "step", "stop_at", "tables", "tokens", "untold", "variables", "warnings",
+        "commands", "cte_depth", "expanding", "expands", "filled", "frames", "hooks", "key", "log",
+        "masking", "masking_types", "opens", "position", "query", "reads", "recorder", "relation",
+        "rules", "schema", "sources", "spell", "spent", "step", "stop_at", "tables", "tokens",
+        "untold", "variables", "warnings",
     )  # fmt: skip
 
     def __init__(
@@ -82,6 +82,9 @@ class Tracer:
         self.log: list[tuple[Any, int]] = []
         #: The step of the column that was resolved last.
         self.step: AnyStep = None
+        #: Where it stands, if it is nothing but a column of a relation.
+        self.relation: Relation | None = None
+        self.position = 0
         #: The columns of a COLUMNS(...) that was met, until its SELECT has expanded it.
         self.expanding: Any = None
         #: Whether it is a select list that is read, where COLUMNS(...) gives a column each.
