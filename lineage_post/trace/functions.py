@@ -128,7 +128,7 @@ def named(t: Tracer, node: Any, name: str, f: Frame) -> int:
     if plain in _BY_KEY and len(node.expressions) > 1:
         return of_parts(t, node, ("argmax", ()), node.expressions[:2], f)
     x = children(t, node, f)
-    if plain.startswith("dictget") and t.rules.name == "clickhouse":
+    if plain.startswith(("dictget", "joinget")) and t.rules.name == "clickhouse":
         x |= _of_dictionary(t, node)
     if (
         plain in _SET_ELSEWHERE
@@ -168,7 +168,8 @@ def _is_of_one(t: Tracer, plain: str, node: Any) -> bool:
 
 
 def _of_dictionary(t: Tracer, node: Any) -> int:
-    """``dictGet('db.d', 'name', k)``: the column ``name`` of the dictionary, found by k."""
+    """``dictGet('db.d', 'name', k)``, ``joinGet('db.j', 'name', k)``: the column ``name`` of the
+    dictionary or of the table of engine Join, found by k."""
     if len(node.expressions) < 3 or not isinstance(node.expressions[0], exp.Literal):
         return 0
     dictionary, attributes = node.expressions[:2]
@@ -221,7 +222,8 @@ def row_maker(t: Tracer, node: Any, f: Frame) -> int:
     """``select explode(a)``: a also decides how many rows there are."""
     start = len(t.log)
     x = children(t, node, f)
-    t.decide(f, node, start, x, JOIN)
+    if not isinstance(node, exp.Stack):  # which gives as many as its number says
+        t.decide(f, node, start, x, JOIN)
     x = transformed(x)
     if x:
         t.log.append((node, x))

@@ -18,7 +18,8 @@ from sqlglot import exp
 from lineage_post.trace.builtin_names import is_aggregate, is_builtin
 from lineage_post.trace.expressions import children, evaluate
 from lineage_post.trace.frame import Frame
-from lineage_post.trace.functions import MASKING, named
+from lineage_post.trace.functions import named
+from lineage_post.trace.masking_names import MASKING
 from lineage_post.trace.provenance import aggregated, transformed
 from lineage_post.trace.scope import binding_of, find_column, find_operand
 from lineage_post.trace.tracer import Tracer

@@ -202,9 +202,18 @@ def of_other_row(t: Tracer, node: Any, f: Frame) -> MaybeShape:
 
 def of_order(t: Tracer, node: Any, f: Frame) -> MaybeShape:
     """``array_agg(row order by ts)``: the order is a SORT of each field."""
+    return _in_order(t, node, node.expressions, f)
+
+
+def of_within_group(t: Tracer, node: Any, f: Frame) -> MaybeShape:
+    """``array_agg(row) within group (order by ts)``."""
+    return _in_order(t, node, node.args["expression"].expressions, f)
+
+
+def _in_order(t: Tracer, node: Any, order: Any, f: Frame) -> MaybeShape:
     shape = of_inner(t, node, f)
     keys = 0
-    for key in node.expressions:
+    for key in order:
         keys |= evaluate(t, key, f)
     sort = collapsed(keys, SORT)
     return changed(t, shape, lambda x: x | sort)

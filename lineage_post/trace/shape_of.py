@@ -53,6 +53,7 @@ _SHAPES: tuple[tuple[tuple[type, ...], Callable[[Tracer, Any, Frame], MaybeShape
     (_classes("Column"), of.of_column),
     (_classes("Dot"), of.of_dot),
     (_classes("Order"), of.of_order),
+    (_classes("WithinGroup"), of.of_within_group),
     (_classes("Paren", "Alias", "IgnoreNulls", "RespectNulls", "Limit"), of.of_inner),
     (_classes("AnyValue", "First", "Last"), of.of_inner),
     (_classes("Max", "Min"), of.of_extreme),
