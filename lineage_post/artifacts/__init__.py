@@ -1,7 +1,7 @@
 """dbt's artifacts, from files or live objects, as frozen nodes. Only here are versions known."""
 
 from lineage_post.artifacts.catalog import catalog_from_dict, read_catalog
-from lineage_post.artifacts.compiled import read_compiled, require_compiled_sql
+from lineage_post.artifacts.compiled import read_compiled, require_compiled_sql, uncompiled
 from lineage_post.artifacts.kept import read_kept
 from lineage_post.artifacts.manifest import (
     project_from_manifest,
@@ -45,4 +45,5 @@ __all__ = [
     "require_compiled_sql",
     "run_results_from_dict",
     "stitch",
+    "uncompiled",
 ]

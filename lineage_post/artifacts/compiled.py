@@ -27,6 +27,15 @@ def require_compiled_sql(project: Project, *, where: str) -> None:
         )
 
 
+def uncompiled(project: Project) -> list[str]:
+    """The project's own SQL models without compiled SQL: ``dbt run -s one`` leaves others so."""
+    return sorted(
+        node.unique_id
+        for node in project.nodes.values()
+        if _is_sql_model(node) and not node.compiled_code and node.package_name == project.name
+    )
+
+
 def read_compiled(project: Project, *, project_dir: Path, target_dir: Path) -> Project:
     """The project with missing compiled SQL taken from ``target/compiled/<package>/<path>``.
 

@@ -60,7 +60,7 @@ def command(
     written to target/lineage_post/explorer/index.html. Where dbt 2 has written its Parquet index,
     column lineage for its docs site is added there.
     """
-    loaded = _narrowed(load(places, request), selected, exclude)
+    loaded = _narrowed(load(places, request, keeps_earlier=True), selected, exclude)
     with_docs = not no_docs and loaded.options.docs
     written = write_all(
         loaded,
@@ -81,9 +81,14 @@ def _narrowed(loaded: Loaded, selected: tuple[str, ...], exclude: tuple[str, ...
     """Only the nodes that were selected are published; all were traced, and lead to them."""
     if not selected and not exclude:
         return loaded
-    selection = select(loaded.lineage, selected or ("*",), exclude=exclude)
+    every = loaded.lineage.nodes
+    if selected:
+        selection = select(loaded.lineage, selected, exclude=exclude)
+        nodes = {key: node for key, node in every.items() if key in selection.nodes}
+    else:
+        selection = select(loaded.lineage, exclude)
+        nodes = {key: node for key, node in every.items() if key not in selection.whole}
     loaded.warnings += selection.warnings
-    nodes = {key: node for key, node in loaded.lineage.nodes.items() if key in selection.nodes}
     if not nodes:
         raise SelectionError(
             "nothing is selected, and nothing was written",

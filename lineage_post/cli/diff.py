@@ -36,6 +36,7 @@ from lineage_post.diff.wording import (
     summary,
     what,
 )
+from lineage_post.errors import ArtifactError
 from lineage_post.lineage import ENGINE, Lineage, trace_project
 from lineage_post.publish import json
 from lineage_post.publish.github import comment
@@ -104,6 +105,11 @@ def _sides(
     pull request does not change these tables.
     """
     manifest = folder / "manifest.json"
+    if not manifest.is_file():
+        raise ArtifactError(
+            f"--state {folder}: there is no manifest.json in it",
+            hint="Name the folder with the artifacts of the other state, as dbt's --state does.",
+        )
     kept = loaded.places.target_path / CACHE_FOLDER if loaded.options.cache else None
     project = read_kept(manifest, kept)
     require_compiled_sql(project, where=str(manifest))

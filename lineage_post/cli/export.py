@@ -28,7 +28,9 @@ SPOOL = "openlineage_spool.jsonl"
 
 
 @click.command("export")
-@click.argument("form", type=click.Choice([*exports.FORMS, PARQUET, OPENLINEAGE, EXPLORER]))
+@click.argument(
+    "form", metavar="FORM", type=click.Choice([*exports.FORMS, PARQUET, OPENLINEAGE, EXPLORER])
+)
 @click.option("--select", "-s", "selected", multiple=True, help="Edges of these nodes or columns.")
 @click.option("--direct", is_flag=True, help="Only edges that carry values; + follows these alone.")
 @click.option(
@@ -53,10 +55,10 @@ def command(
     policy: str | None,
     viewer: str | None,
 ) -> int:
-    """Write the edges as CSV, JSON, Parquet, GraphML, Mermaid or DOT, or OpenLineage events.
+    """Write the edges as csv, json, parquet, graphml, mermaid or dot, or openlineage events.
 
-    `explorer` writes the page into a folder of its own, as the viewer of a policy may see it, to
-    be put on a web host.
+    FORM is one of these, or `explorer`, which writes the page into a folder of its own, as the
+    viewer of a policy may see it, to be put on a web host.
 
     OpenLineage events are of the run in target/run_results.json, or of the compiled project where
     none fits the manifest. They are JSON lines, or go to --url; the environment variable

@@ -28,7 +28,11 @@ MOST_BYTES = 200_000_000
 
 
 @click.command("import")
-@click.argument("form", type=click.Choice(["openlineage", "access-history", "dbt-index", "csv"]))
+@click.argument(
+    "form",
+    metavar="FORM",
+    type=click.Choice(["openlineage", "access-history", "dbt-index", "csv"]),
+)
 @click.argument("origin", metavar="[FILE|DIR|URL]", required=False)
 @click.option("--producer", metavar="NAME", help="csv: who says it.")
 @click.option("--observed-at", metavar="TIME", help="csv: when it was so, ISO 8601; default: now.")

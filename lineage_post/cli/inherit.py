@@ -19,6 +19,7 @@ from lineage_post.publish import json
 
 @click.command("inherit")
 @click.argument("selectors", metavar="[SELECTOR]...", nargs=-1)
+@click.option("--select", "-s", "selected", multiple=True, metavar="SELECTOR", help="The same.")
 @click.option(
     "--what",
     type=click.Choice([what.value for what in What]),
@@ -40,6 +41,7 @@ def command(
     places: Places,
     request: Request,
     selectors: tuple[str, ...],
+    selected: tuple[str, ...],
     what: tuple[str, ...],
     write: bool,
     output: str,
@@ -51,7 +53,7 @@ def command(
     """
     loaded = load(places, request)
     lineage = loaded.lineage
-    picks = picks_of(loaded, selectors)
+    picks = picks_of(loaded, (*selectors, *selected))
     found = inherited_descriptions(lineage, yaml_changes.reader(places))
     governed = Governed(lineage)
     if output == "json":

@@ -21,9 +21,10 @@ from lineage_post.artifacts import (
     read_seed_headers,
     require_compiled_sql,
     stitch,
+    uncompiled,
 )
 from lineage_post.cache import Cache
-from lineage_post.cli import console
+from lineage_post.cli import console, wording
 from lineage_post.cli.changed_files import changed_files, said_of_changed
 from lineage_post.cli.places import Places
 from lineage_post.errors import ArtifactError, OptionError
@@ -130,10 +131,17 @@ _OPTIONS = (
 )
 
 
-def load(places: Places, request: Request, *, must_be_current: bool = False) -> Loaded:
+def load(
+    places: Places,
+    request: Request,
+    *,
+    must_be_current: bool = False,
+    keeps_earlier: bool = False,
+) -> Loaded:
     """Reads the artifacts and traces the project; warns where files have changed since, unless the
     manifest was named. Raises LineageError for what cannot be read, and with ``must_be_current``
-    in place of that warning."""
+    in place of that warning. A command that ``keeps_earlier`` lineage of what was not compiled says
+    so itself."""
     options = options_of(places, request)
     manifest = _path(request.manifest) or places.target_path / "manifest.json"
     kept = places.target_path / CACHE_FOLDER if options.cache else None
@@ -141,6 +149,8 @@ def load(places: Places, request: Request, *, must_be_current: bool = False) -> 
     if not options.dialect:
         dialect_of(project.adapter_type)
     told = [] if request.manifest else _outdated(project, places, manifest, must_be_current)
+    if not keeps_earlier:
+        _note_uncompiled(project, places.shown(manifest))
     catalog_file = _path(request.catalog) or places.target_path / "catalog.json"
     cache = Cache.open(kept, ENGINE) if kept else Cache()
     with console.busy(f"Tracing {project.name}"):
@@ -215,6 +225,15 @@ def _outdated(project: Project, places: Places, manifest: Path, is_fault: bool) 
         )
     console.warn(f"{said}, and this answer does not know it: run dbt compile first.")
     return [said]
+
+
+def _note_uncompiled(project: Project, manifest: str) -> None:
+    missing = len(uncompiled(project))
+    if missing:
+        console.note(
+            f"{wording.plural(missing, 'model')} without compiled SQL in {manifest}, as dbt run "
+            "--select leaves them: dbt compile brings it back."
+        )
 
 
 def _catalog(path: Path, *, required: bool) -> dict[str, CatalogTable]:

@@ -23,6 +23,7 @@ from lineage_post.vocabulary import Certainty
 
 @click.command("tags")
 @click.argument("selectors", metavar="[SELECTOR]...", nargs=-1)
+@click.option("--select", "-s", "selected", multiple=True, metavar="SELECTOR", help="The same.")
 @click.option("--tag", "tags", metavar="NAME", multiple=True, help="Only this tag; takes *.")
 @click.option(
     "--meta", metavar="KEY[=VALUE]", multiple=True, help="Only this meta key, or this value of it."
@@ -36,6 +37,7 @@ def command(
     places: Places,
     request: Request,
     selectors: tuple[str, ...],
+    selected: tuple[str, ...],
     tags: tuple[str, ...],
     meta: tuple[str, ...],
     diff: bool,
@@ -49,7 +51,7 @@ def command(
     """
     loaded = load(places, request)
     flow = Flow(loaded.lineage, Classification(loaded.lineage, tags, meta))
-    picks = picks_of(loaded, selectors)
+    picks = picks_of(loaded, (*selectors, *selected))
     if diff or write:
         _change(loaded, flow, picks, write=write)
     elif output == "json":

@@ -74,6 +74,8 @@ def read_policy(path: Path) -> Policy:
 
     try:
         document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise OptionError(f"{path}: there is no such file", hint=_HINT) from None
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise OptionError(f"{path}: not a readable policy: {error}", hint=_HINT) from error
     return policy_from_mapping(document, where=str(path))

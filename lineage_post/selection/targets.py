@@ -36,7 +36,7 @@ def target_of(text: str, lineage: Lineage) -> Target:
     """The target that ``text`` names. Raises SelectionError with near names."""
     parts = _PLUSES.fullmatch(text.strip())
     if parts is None:
-        raise SelectionError("no name was given", hint="For example: lineage-post show orders.id")
+        raise SelectionError("no name was given", hint="Name a node or a column, as in orders.id.")
     up, down = _depth(parts["up"]), _depth(parts["down"])
     if parts["up"] is None and parts["down"] is None:
         up = down = NEXT

@@ -153,3 +153,17 @@ def test_the_json_of_build_has_the_warning_and_strict_counts_it(
     assert warning.startswith("models/stg.sql changed since")
     assert run([*words, "--strict"]) == 1
     assert "1 warning, and --strict is set" in capsys.readouterr().err
+
+
+def test_models_that_were_not_compiled_are_counted_but_for_build_which_keeps_them(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = project / "target/manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    manifest["nodes"]["model.shop.more"] = make_model("more", None, ["model.shop.stg"])
+    path.write_text(json.dumps(manifest), encoding="utf-8")
+    here = ["--project-dir", str(project)]
+    run(["show", "stg.id", *here])
+    assert "1 model without compiled SQL in" in capsys.readouterr().err
+    run(["build", "--no-explorer", *here])
+    assert "without compiled SQL" not in capsys.readouterr().err

@@ -203,3 +203,47 @@ def test_exposures_are_written_where_dbt_reads_them(
     written = [p.name for p in tmp_path.rglob("*") if p.name.startswith("out.")]
     assert written == ["out.yml"] * (code == 0)
     assert run([*words, "--file", "models/out.yml"]) == 2, "--file is of --write"
+
+
+def test_excluding_what_is_not_there_leaves_all(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    board = {
+        "unique_id": "exposure.shop.board",
+        "resource_type": "exposure",
+        "name": "board",
+        "package_name": "shop",
+        "depends_on": {"nodes": ["model.shop.m"]},
+        "meta": {"lineage": {"columns": {"m": ["a"]}}},
+        "original_file_path": "models/e.yml",
+    }
+    (tmp_path / "target").mkdir()
+    manifest = json.dumps(make_manifest(make_model("m", "select a from t"), board))
+    (tmp_path / "target/manifest.json").write_text(manifest, encoding="utf-8")
+    words = ["build", "--no-explorer", "--project-dir", str(tmp_path), "--output", "json"]
+    edges = []
+    for more in ([], ["--exclude", "nope"], ["--exclude", "exposure:board"]):
+        assert run([*words, *more]) == 0
+        edges.append(json.loads(capsys.readouterr().out)["edges"]["direct"])
+    assert edges == [2, 2, 1]
+
+
+@pytest.mark.parametrize("command", ["tags", "inherit"])
+def test_selectors_are_arguments_or_flags(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    columns = {"a": {"name": "a", "config": {"tags": ["pii"]}, "description": "An A."}}
+    made = make_manifest(
+        make_model("m", "select 1 as a", columns=columns),
+        make_model("n", "select a from dev.main.m", ["model.shop.m"]),
+    )
+    (tmp_path / "target").mkdir()
+    (tmp_path / "target/manifest.json").write_text(json.dumps(made), encoding="utf-8")
+    words = [command, "--project-dir", str(tmp_path), "--output", "json"]
+    told = []
+    for more in (["m"], ["--select", "m"], ["-s", "m"], []):
+        assert run([*words, *more]) == 0
+        document = json.loads(capsys.readouterr().out)
+        del document["metadata"]
+        told.append(document)
+    assert told[0] == told[1] == told[2] != told[3]
