@@ -6,6 +6,7 @@
     declare @t table (a int); set a += b              T-SQL: create table #t, set a = a + b
     insert ... select ... log errors into e           Oracle: without the clause, which fills e
     when matched then update ... delete where c       Oracle: ... when matched and c then delete
+    from dictionary('db.d')                           ClickHouse: from db.d
     select ... limit 1 by a limit 10                  ClickHouse: without the count, of no column
     group by window(ts, '1 hour')                     Spark: window is a name
     |> set a = b + 1                                  BigQuery: see pipes.py
@@ -186,6 +187,24 @@ def _without_second_limit(tokens: Tokens) -> Tokens:
     return found
 
 
+def _with_named_dictionary(tokens: Tokens) -> Tokens:
+    """ClickHouse's ``from dictionary('db.d')`` as ``from db.d``."""
+    found: list[Any] = []
+    n = 0
+    while n < len(tokens):
+        text = tokens[n + 2] if says(tokens, n, "dictionary", "(") and n + 3 < len(tokens) else None
+        is_name = text is not None and text.token_type is TokenType.STRING
+        if not is_name or tokens[n + 3].token_type is not TokenType.R_PAREN:
+            found.append(tokens[n])
+            n += 1
+            continue
+        for i, part in enumerate(tokens[n + 2].text.split(".")):
+            found += [made(TokenType.DOT, ".", tokens[n])] * (i > 0)
+            found.append(made(TokenType.IDENTIFIER, part, tokens[n + 2]))
+        n += 4
+    return found
+
+
 def _second_limit(tokens: Tokens, first: int) -> int | None:
     """Where the LIMIT of numbers behind a LIMIT ... BY stands."""
     is_limit = TokenType.LIMIT
@@ -220,5 +239,6 @@ _REWRITES: tuple[tuple[str, re.Pattern[str], Callable[[Tokens], Tokens]], ...] =
     ("oracle", re.compile(r"(?i)\blog\s+errors\b"), _without_log_errors),
     ("oracle", re.compile(r"(?i)\bdelete\s+where\b"), _with_branch_that_deletes),
     ("clickhouse", re.compile(r"(?i)\blimit\b[^;]*\bby\b[^;]*\blimit\b"), _without_second_limit),
+    ("clickhouse", re.compile(r"(?i)\bdictionary\s*\(\s*'"), _with_named_dictionary),
     ("bigquery", re.compile(r"\|>"), with_stars),
 )

@@ -135,6 +135,8 @@ def function_relation(t: Tracer, function: Any, f: Frame, node: Any) -> Relation
     name = name_of(function)
     if name.lower() == "query_table" and isinstance(function.expressions[0], exp.Literal):
         return t.table(split_name(function.expressions[0].name))
+    if name.lower() == "view" and isinstance(function.expressions[0], exp.Query):
+        return t.query(t, function.expressions[0], f.env, f.outer)  # ClickHouse's view(select)
     contract = t.commands.find(path + name)
     if contract is not None:
         relation = command_relation(t, function, contract, f)
