@@ -77,7 +77,9 @@ def _write(loaded: Loaded, found: ExposureSet, path: Path) -> None:
         )
     text = exposures_yaml(found.specs, loaded.lineage.project) if found.specs else ""
     before = path.read_text(encoding="utf-8") if path.exists() else ""
-    if text == before:
+    if not text and not path.exists():
+        console.say("Nothing to write: no column gets an exposure.")
+    elif text == before:
         console.say(f"{console.marked(shown)} is up to date.")
     elif text:
         write_text(path, text)

@@ -161,8 +161,8 @@ class Walk:
             f"may affect {self._counted(self._possibly())}" * bool(self._possibly()),
         ]
         if not any(said):
-            what = "No value and no row depends on it" if is_named else "Nothing depends on it"
-            return f"[bold]{what}.[/]"
+            what = "No value and no row" if is_named else "Nothing"
+            return f"[bold]{what} in the project depends on it.[/]"
         return f"[bold]A change of it[/] {', '.join(part for part in said if part)}."
 
     def _counted(self, nodes: Iterable[str]) -> str:

@@ -205,6 +205,16 @@ def test_exposures_are_written_where_dbt_reads_them(
     assert run([*words, "--file", "models/out.yml"]) == 2, "--file is of --write"
 
 
+def test_without_an_exposure_there_is_nothing_to_write(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "target").mkdir()
+    manifest = json.dumps(make_manifest(make_model("m", "select 1 as a")))
+    (tmp_path / "target/manifest.json").write_text(manifest, encoding="utf-8")
+    assert run(["exposures", "--write", "--project-dir", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == "Nothing to write: no column gets an exposure.\n"
+
+
 def test_excluding_what_is_not_there_leaves_all(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

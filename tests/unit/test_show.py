@@ -64,7 +64,7 @@ def test_a_name_in_yaml_is_told_beside_what_depends_on_the_data(
 ) -> None:
     assert run(["show", column, *flags]) == 0
     out = capsys.readouterr().out
-    assert "Nothing depends on it" not in out and "No value and no row depends on it." in out
+    assert "Nothing" not in out and "No value and no row in the project depends on it." in out
     assert f"named by: {', '.join(expected)}" in out
     run(["show", column, *flags, "--output", "json"])
     named = json.loads(capsys.readouterr().out)["named_by"]
@@ -76,4 +76,4 @@ def test_a_name_in_yaml_is_told_beside_what_depends_on_the_data(
 def test_nothing_is_nothing(flags: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     run(["show", "fct.spare", *flags])
     out = capsys.readouterr().out
-    assert "Nothing depends on it." in out and "named by" not in out
+    assert "Nothing in the project depends on it." in out and "named by" not in out
