@@ -88,7 +88,7 @@ def dependents(seen: Seen, column: str, change: str, to: str | None) -> dict[str
         raise OptionError("a rename needs its new name", hint="Add to=NAME.")
     new = new_name(column, to) if change == "rename" else to
     if change == "retype" and new:
-        new = checked_type(full, (target.node, target.column), new)
+        new = checked_type(view.lineage, (target.node, target.column), new)
     impact = Analysis(full).impact(Change(ChangeKind(change), target.node, target.column, new))
     return {**redacted(impact_to_dict(impact, full), seen), **_note(seen)}
 
