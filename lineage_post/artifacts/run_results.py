@@ -14,7 +14,7 @@ RUN_RESULTS_HINT = "Run dbt build, run or compile first."
 
 def read_run_results(path: Path) -> RunResults:
     """The results of a run. Raises ArtifactError naming the file."""
-    return run_results_from_dict(read_json(path, what="run results", hint=RUN_RESULTS_HINT))
+    return run_results_from_dict(read_json(path, what="file of run results", hint=RUN_RESULTS_HINT))
 
 
 def run_results_from_dict(document: Mapping[str, Any]) -> RunResults:

@@ -32,12 +32,15 @@ def is_span(text: str) -> bool:
 
 
 def span(text: str | None, flag: str) -> tuple[datetime | None, datetime | None]:
-    """``A..B`` as two times, ``T`` as that time twice."""
+    """``A..B`` as two times, ``T`` as that time twice. Raises OptionError where A is after B."""
     if text is None or not is_span(text):
         at = moment(text, flag)
         return at, at
-    start, _, end = text.partition("..")
-    return moment(start or None, flag), moment(end or None, flag)
+    first, _, last = text.partition("..")
+    start, end = moment(first or None, flag), moment(last or None, flag)
+    if start is not None and end is not None and end < start:
+        raise OptionError(f"{flag} {text}: the second time is before the first", hint="Swap them.")
+    return start, end
 
 
 def is_overdue(producer: str, at: datetime, options: Options, now: datetime) -> bool:

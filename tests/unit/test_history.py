@@ -219,6 +219,12 @@ def test_what_is_no_time_is_named_with_its_flag() -> None:
         moment("soon", "--as-of")
 
 
+def test_a_span_that_ends_before_it_starts_is_refused() -> None:
+    with pytest.raises(OptionError, match="the second time is before the first"):
+        span("2026-03-02..2026-03-01", "--as-of")
+    assert span("2026-03-01..", "--as-of")[1] is None
+
+
 @pytest.mark.parametrize("name", ["execution", "manifest", "", "No", "a b", "x'y"])
 def test_an_importer_cannot_speak_for_us_nor_bear_any_name(name: str) -> None:
     with pytest.raises(LineageError):
