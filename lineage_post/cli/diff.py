@@ -18,7 +18,7 @@ from lineage_post.artifacts import (
 )
 from lineage_post.cache import Cache
 from lineage_post.cli import console
-from lineage_post.cli.impact import KINDS
+from lineage_post.cli.impact_told import KINDS
 from lineage_post.cli.loading import Loaded, Request, artifact_options, load
 from lineage_post.cli.picking import selection_options, spots_of
 from lineage_post.cli.places import Places, place_options

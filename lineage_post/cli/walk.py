@@ -127,10 +127,7 @@ class Walk:
         from lineage_post.consumers import Uses
 
         found = Uses(self.lineage).of(self.node, self.column)
-        return [use for use in found if not use.is_text and self._is_shown(use.unique_id)]
-
-    def _is_shown(self, unique_id: str) -> bool:
-        return self.lineage.is_published(unique_id)
+        return [u for u in found if not u.is_text and self.lineage.is_published(u.unique_id)]
 
     def _said_of(self, uses: list[Use]) -> str:
         """``unique_key, data test not_null, measure revenue (semantic model orders)``."""
