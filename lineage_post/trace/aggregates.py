@@ -107,6 +107,8 @@ def arg_max(t: Tracer, node: Any, f: Frame) -> int:
     if key is None:
         return aggregate(t, node, f)
     x = aggregated(evaluate(t, node.args["this"], f)) | condition(t, key, f)
+    if node.args.get("count") is not None:  # ``arg_max(a, b, 3 order by c)``
+        x |= evaluate(t, node.args["count"], f)
     if x:
         t.log.append((node, x))
     return x

@@ -45,10 +45,11 @@ def _branch(t: Tracer, when: Any, f: Frame, result: Assignments) -> None:
         t.decide(f, a["condition"], start, evaluate(t, a["condition"], scope), FILTER)
     then = a.get("then")
     if isinstance(then, exp.Update):
-        for item in then.expressions:
+        items = then.args.get("expressions")  # of ``update *`` no list
+        for item in items if isinstance(items, list) else ():
             assign(t, item, scope, result)
         _filter(t, then, scope, f)
-        if not any(isinstance(e, exp.EQ) for e in then.expressions):
+        if not isinstance(items, list) or not any(isinstance(e, exp.EQ) for e in items):
             _whole_row(t, f, result)
     elif isinstance(then, exp.Insert):
         _filter(t, then, scope, f)

@@ -203,7 +203,8 @@ def _add_unnested_struct(t: Tracer, node: Any, f: Frame) -> bool:
     array = node.args["this"]
     shape = t.expression_shape(array, f)
     is_recursive = any(
-        isinstance(e, exp.PropertyEQ) and e.this.name.lower() == "recursive"
+        isinstance(e, (exp.PropertyEQ, exp.Kwarg))
+        and (e.this.name.lower(), e.expression.name) != ("max_depth", "1")
         for e in node.expressions
     )
     if isinstance(shape, Array) and is_recursive:

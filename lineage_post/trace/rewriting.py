@@ -4,6 +4,7 @@
 
     merge into t using u on ... remove duplicates     Redshift: ... when not matched then insert row
     declare @t table (a int); set a += b              T-SQL: create table #t, set a = a + b
+    from db..t                                        T-SQL: from db.dbo.t
     insert ... select ... log errors into e           Oracle: without the clause, which fills e
     when matched then update ... delete where c       Oracle: ... when matched and c then delete
     from dictionary('db.d')                           ClickHouse: from db.d
@@ -121,6 +122,16 @@ def _names_one(tokens: Tokens, i: int, names: set[str]) -> bool:
     return i < len(tokens) and tokens[i].text.lower() in names
 
 
+def _with_default_schema(tokens: Tokens) -> Tokens:
+    """T-SQL's ``db..t`` as ``db.dbo.t``: that of whoever asks, which is dbo for most."""
+    found: list[Any] = []
+    for i, token in enumerate(tokens):
+        found.append(token)
+        if token.token_type is TokenType.DOT and says(tokens, i + 1, "."):
+            found.append(made(TokenType.VAR, "dbo", token))
+    return found
+
+
 def _with_plain_assignments(tokens: Tokens) -> Tokens:
     """T-SQL's ``set a += b`` as ``set a = a + b``."""
     found: list[Any] = []
@@ -235,6 +246,7 @@ _REWRITES: tuple[tuple[str, re.Pattern[str], Callable[[Tokens], Tokens]], ...] =
     ("spark", re.compile(r"(?i)\bwindow\s*\("), _with_named_window),
     ("redshift", re.compile(r"(?i)\bremove\s+duplicates\b"), _with_inserted_row),
     ("tsql", re.compile(r"(?i)\bdeclare\s+@\w+\s+(?:as\s+)?table\b"), _with_temporary_tables),
+    ("tsql", re.compile(r"\.\s*\."), _with_default_schema),
     ("tsql", re.compile(r"[-+*/%&|^]="), _with_plain_assignments),
     ("oracle", re.compile(r"(?i)\blog\s+errors\b"), _without_log_errors),
     ("oracle", re.compile(r"(?i)\bdelete\s+where\b"), _with_branch_that_deletes),

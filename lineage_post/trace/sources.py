@@ -56,7 +56,8 @@ def add_source(t: Tracer, node: Any, f: Frame) -> None:
         _bring_offset(t, node, relation, f)
     if t.recorder is not None:
         _record(t, node, f, key, relation)
-    if is_table and (a.get("joins") or a.get("laterals")):
+    # FROM that stands before SELECT has its joins on its first item, whatever that is
+    if (a.get("joins") or a.get("laterals")) and not _is_flattened(node):
         add_joins(t, a.get("joins"), f)
         for lateral in a.get("laterals") or ():
             add_source(t, lateral, f)
@@ -107,7 +108,7 @@ def _relation_of_item(t: Tracer, node: Any, f: Frame) -> tuple[Relation, str, tu
         return lateral_relation(t, node, f), "", ()
     if isinstance(node, exp.Values):
         return values(t, node, f), "", ()
-    if isinstance(node, exp.Subquery) and _holds_table(node.args["this"]):
+    if _is_flattened(node):
         g = Frame(f.outer, f.env)
         add_parenthesized(t, node, g)
         return flattened(t, g), "", ()
@@ -221,8 +222,17 @@ def _is_join_in_parentheses(node: Any) -> bool:
         return False
     inner = node.args["this"]
     return isinstance(inner, exp.Table) or (
-        type(inner) is exp.Subquery and (bool(node.args.get("joins")) or _holds_table(inner))
+        type(inner) is exp.Subquery and (bool(node.args.get("joins")) or _holds_join(inner))
     )
+
+
+def _is_flattened(node: Any) -> bool:
+    """``(a join b) as x``, whose columns are those of both."""
+    return isinstance(node, exp.Subquery) and _holds_join(node.args["this"])
+
+
+def _holds_join(inner: Any) -> bool:
+    return _holds_table(inner) or (type(inner) is exp.Subquery and bool(inner.args.get("joins")))
 
 
 def _holds_table(node: Any) -> bool:

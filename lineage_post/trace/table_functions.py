@@ -107,7 +107,9 @@ def lateral_relation(t: Tracer, node: Any, f: Frame) -> Relation:
         relation = t.query(t, inner, f.env, f)
         f.is_partial = before
         names = _columns(t, alias)
-        return relation.renamed(names) if names else relation
+        if not relation.spellings or not names:
+            return relation
+        return relation.renamed(names[: len(relation.spellings)])
     if isinstance(inner, exp.Unnest):
         return exploded(t, inner, f, alias)
     return function_relation(t, inner, f, node)

@@ -34,7 +34,7 @@ def updated(t: Tracer, node: Any, env: Env) -> tuple[Relation, Any]:
         add_source(t, target, f)
     if from_ is not None:
         add_source(t, from_.this, f)
-        for item in _joins_of(node, from_):
+        for item in from_.args.get("joins") or node.args.get("joins") or ():
             join(t, item, f)
     assigned, items = _assigned_table(t, node, f)
     result = Assignments(t)
@@ -43,13 +43,6 @@ def updated(t: Tracer, node: Any, env: Env) -> tuple[Relation, Any]:
     if node.args.get("where") is not None:
         filter_rows(t, node.args["where"], f)
     return result.relation(f), named or assigned
-
-
-def _joins_of(node: Any, from_: Any) -> Any:
-    """The joins of an UPDATE's FROM, but those that come with a table."""
-    first = from_.this
-    of_first = None if isinstance(first, exp.Table) else first.args.get("joins")
-    return from_.args.get("joins") or node.args.get("joins") or of_first or ()
 
 
 def _items_of(root: Any) -> list[Any]:
