@@ -48,6 +48,8 @@ def _is_changed(file: Path, node: Node, written_at: float | None) -> bool | None
         return None
     except (OSError, UnicodeDecodeError):
         return False
+    if text.strip() == node.raw_code:
+        return False
     now, then = " ".join(text.split()), " ".join(node.raw_code.split())
     # A file may have several snapshots.
     return then not in now if node.resource_type == "snapshot" else then != now
