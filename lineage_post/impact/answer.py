@@ -18,6 +18,7 @@ from lineage_post.impact.retype import doubts_of
 from lineage_post.impact.simulate import Retracer
 from lineage_post.impact.walk import Walk
 from lineage_post.lineage import Lineage
+from lineage_post.trace.dialects import Case, dialect_of, rules_of
 
 if TYPE_CHECKING:
     from lineage_post.impact.outer_joins import OuterJoins
@@ -77,6 +78,11 @@ class Analysis:
         """What a new value in a column can move, or another set of rows (``column`` None)."""
         return domain_of(self.lineage, node, column, self.retracer, self.joins)
 
+    @property
+    def _ignores_case(self) -> bool:
+        named = self.lineage.options.dialect or dialect_of(self.lineage.project.adapter_type)
+        return rules_of(named).case is Case.IGNORED
+
     def _check_name(self, change: Change) -> None:
         if change.to is None:
             return
@@ -84,6 +90,11 @@ class Analysis:
             raise SelectionError(
                 f"{change.to!r} is the name that the column of {change.node} has",
                 hint="A rename needs another name.",
+            )
+        if change.to.casefold() == change.column.casefold() and self._ignores_case:
+            raise SelectionError(
+                f"{change.to!r} is the name that the column of {change.node} has but for case",
+                hint="This dialect ignores case in names, so nothing breaks.",
             )
         present = {name.casefold(): name for name in self.lineage.graph.columns(change.node)}
         taken = present.get(change.to.casefold())

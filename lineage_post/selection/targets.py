@@ -66,6 +66,10 @@ def _named(name: str, lineage: Lineage) -> tuple[str, str | None]:
         raise nearest
     shown = {key: key for key in names if "." not in key or key.startswith("external.")}
     near = get_close_matches(name.rpartition(".")[0].casefold() or name.casefold(), shown, n=3)
+    last = name.rpartition(".")[2].casefold()
+    if not near and last in shown:
+        # A relation as SQL names it: dbt's nodes are named without database and schema.
+        near = [last]
     raise SelectionError(f"there is no node for {name!r}", hint=_instead(near, lineage))
 
 

@@ -194,6 +194,7 @@ def test_rows_of_an_answer_are_lines_in_a_pipe(
         ('orders.id="orders"."key"', """'"orders"."key"' has a dot"""),
         ("orders.id=id", "'id' is the name that the column of source.shop.raw.orders has"),
         ('orders.id="id"', "'id' is the name that the column of source.shop.raw.orders has"),
+        ("orders.id=ID", "'ID' is the name that the column of source.shop.raw.orders has but for"),
         ("orders.id= ", "there is no new name"),
         ("orders.id=TOTAL", "has a column 'total' already"),
     ],
