@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lineage_post.trace.dialects import Visible
 from lineage_post.trace.frame import Frame, Operand
-from lineage_post.trace.opens import Open, OpenElement
+from lineage_post.trace.opens import Open, OpenDerived, OpenElement, OpenWithout
 from lineage_post.trace.provenance import transformed
 from lineage_post.trace.relation import Relation
 from lineage_post.trace.tracer import Tracer
@@ -52,7 +52,11 @@ def row_of(t: Tracer, relation: Relation) -> int:
 
 
 def row_of_open(t: Tracer, open_: Open) -> int:
-    """What of a whole row is not known."""
+    """What of a whole row is not known: nothing, where all of it is of one value."""
+    while isinstance(open_, OpenWithout):
+        open_ = open_.open
+    if isinstance(open_, (OpenElement, OpenDerived)):
+        return transformed(open_.provenance)
     detail = f"a whole row of {open_.label}, whose columns are not known"
     return t.sources.unknown("*", Reason.STAR_UNEXPANDED, detail)
 

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from lineage_post.trace.expressions import evaluate, handles
 from lineage_post.trace.frame import Frame, Operand
-from lineage_post.trace.opens import Open, OpenUnknown, OpenWithout
+from lineage_post.trace.opens import Open, OpenElement, OpenUnknown, OpenWithout
 from lineage_post.trace.provenance import transformed
 from lineage_post.trace.relation import AnyStep, Relation, Step
 from lineage_post.trace.schema_index import ABSENT, Names
@@ -148,8 +148,8 @@ def _struct_items(t: Tracer, qualifier: Sequence[Any], f: Frame) -> tuple[list[I
     if isinstance(shape, Struct):
         return _items_of(shape.fields)
     if hit is not None:
-        detail = f"the fields of {label} are not known"
-        return [], [OpenUnknown(label, Reason.STAR_UNEXPANDED, detail)]
+        relation, i = hit
+        return [], [OpenElement(label, relation.at(i))]
     detail = f"there is no {label} in scope"
     return [], [OpenUnknown(label, Reason.STAR_UNEXPANDED, detail)]
 
@@ -181,7 +181,7 @@ def _modified(
     for e in a.get("replace") or ():
         if isinstance(e, exp.Alias):
             # Of several columns of that name the first is replaced, and the others go.
-            first, *others = meant.by(e.args["alias"]) or [-1]
+            first, *others = meant.by(e.args["alias"]) or [-len(replaced) - 1]
             replaced[first] = e
             gone.update(others)
     renamed = {
@@ -199,6 +199,9 @@ def _modified(
         if n in replaced:
             item = _replacement(t, replaced[n], f, item.spelling)
         result.append(item._replace(spelling=renamed.get(n, item.spelling)))
+    if opens:  # one of the columns that are not known is replaced
+        unmet = [e for n, e in replaced.items() if n < 0]
+        result += [_replacement(t, e, f, t.spell(e.args["alias"])) for e in unmet]
     hidden = frozenset(meant.keys)
     return result, [OpenWithout(o, hidden) for o in opens] if hidden else opens
 

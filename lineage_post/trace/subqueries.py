@@ -9,7 +9,7 @@ from sqlglot import exp
 from lineage_post.trace.expressions import children, computed, evaluate, handles
 from lineage_post.trace.frame import Frame
 from lineage_post.trace.provenance import FILTER, aggregated, collapsed, transformed
-from lineage_post.trace.scope import find_column
+from lineage_post.trace.scope import find_column, row_of_open
 from lineage_post.trace.tracer import Tracer
 
 
@@ -22,6 +22,8 @@ def scalar(t: Tracer, node: Any, f: Frame) -> int:
         x |= y
         if step is not None:
             t.log.append((step, y))
+    if relation.open is not None:
+        x |= row_of_open(t, relation.open)
     return transformed(x) | relation.rows
 
 
