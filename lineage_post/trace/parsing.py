@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from lineage_post.trace.rewriting import rewritten
 from lineage_post.vocabulary import Reason
 
 Statement = Any
+_of_thread = threading.local()
 #: ``replace into t select ...`` writes what an INSERT would.
 _REPLACE = re.compile(r"(?i)(?:(?<=;)|\A)(\s*)\breplace(?=\s+into\b)")
 _TOKEN = re.compile(r"<Token token_type: (?:TokenType\.)?([^,]*), text: (.*?), line: [^>]*>")
@@ -47,8 +49,16 @@ def _tokens(sql: str, rules: Rules) -> Sequence[Any]:
     if rules.family in ("mysql", "sqlite") and "replace" in sql.lower():
         # as long as the word it stands for, so that places in the text stay
         sql = _REPLACE.sub(r"\1insert ", sql)
-    tokens: Sequence[Any] = rules.dialect.tokenize(sql)
-    return rewritten(tokens, sql, rules)
+    return rewritten(_tokenizer(rules).tokenize(sql), sql, rules)
+
+
+def _tokenizer(rules: Rules) -> Any:
+    """The thread's own: it is made of some forty tables, and can be used again and again."""
+    made = _of_thread.__dict__
+    found = made.get(rules.name)
+    if found is None:
+        found = made[rules.name] = rules.dialect.tokenizer()
+    return found
 
 
 def _statements(sql: str, tokens: Sequence[Any], rules: Rules) -> list[Statement]:
