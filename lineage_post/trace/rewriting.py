@@ -250,7 +250,7 @@ _REWRITES: tuple[tuple[str, re.Pattern[str], Callable[[Tokens], Tokens]], ...] =
     ("tsql", re.compile(r"[-+*/%&|^]="), _with_plain_assignments),
     ("oracle", re.compile(r"(?i)\blog\s+errors\b"), _without_log_errors),
     ("oracle", re.compile(r"(?i)\bdelete\s+where\b"), _with_branch_that_deletes),
-    ("clickhouse", re.compile(r"(?i)\blimit\b[^;]*\bby\b[^;]*\blimit\b"), _without_second_limit),
+    ("clickhouse", re.compile(r"(?is)\blimit\b.*\blimit\b"), _without_second_limit),
     ("clickhouse", re.compile(r"(?i)\bdictionary\s*\(\s*'"), _with_named_dictionary),
     ("bigquery", re.compile(r"\|>"), with_stars),
 )
