@@ -47,13 +47,13 @@ _BY_KEY = frozenset(
 )  # fmt: skip
 #: Aggregates of one value that are functions of two.
 _AGGREGATES_OF_ONE = frozenset({"st_union", "st_collect", "st_makeline", "st_polygonize"})
-#: Functions that choose between values: how many arguments they then have at least, and the walk.
-_CHOICES: dict[str, tuple[int, Handler]] = {
-    "multiif": (1, multi_if),
-    "choose": (2, choose),
-    "make_set": (2, choose),
-    "casewithexpression": (3, case_of_value),
-    "transform": (4, looked_up),
+#: Functions of a dialect's family that choose between values, if they have so many arguments.
+_CHOICES: dict[tuple[str, str], tuple[int, Handler]] = {
+    ("clickhouse", "multiif"): (1, multi_if),
+    ("clickhouse", "casewithexpression"): (3, case_of_value),
+    ("clickhouse", "transform"): (4, looked_up),
+    ("tsql", "choose"): (2, choose),
+    ("mysql", "make_set"): (2, choose),
 }
 #: Functions of Postgres that give a row for each element, in a select list as well.
 _SET_RETURNING = frozenset(
@@ -115,8 +115,9 @@ def named(t: Tracer, node: Any, name: str, f: Frame) -> int:
         return _inserted(t, node.expressions[0], f)
     if plain in _SET_RETURNING and t.rules.family == "postgres":
         return row_maker(t, node, f)
-    if plain in _CHOICES and len(node.expressions) >= _CHOICES[plain][0]:
-        return _CHOICES[plain][1](t, node, f)
+    at_least, choice = _CHOICES.get((t.rules.family, plain), (0, None))
+    if choice is not None and len(node.expressions) >= at_least:
+        return choice(t, node, f)
     if plain == "identifier" and isinstance(node.expressions[0], exp.Literal):
         return unqualified(t, exp.to_identifier(node.expressions[0].name), f)
     if t.rules.name == "clickhouse":
