@@ -37,12 +37,16 @@ _COLUMN_PARTS = ("catalog", "db", "table", "this")
 class Tokens:
     """The tokens of a statement, and which of them is at an offset."""
 
-    __slots__ = ("_starts", "sql", "tokens")
+    __slots__ = ("_firsts", "_lasts", "_starts", "sql", "tokens")
 
     def __init__(self, sql: str, tokens: Sequence[Any]) -> None:
         self.sql = sql
         self.tokens = tokens
         self._starts: list[int] = []
+        #: What was found, by the identity of a node, which is kept: the start of a cast asks for
+        #: the end of what is cast and that for its start, twice as often with each level.
+        self._firsts: dict[int, tuple[Any, int | None]] = {}
+        self._lasts: dict[int, tuple[Any, int | None]] = {}
 
     def slice(self, first: int, last: int) -> str:
         """The text from one token to another."""
@@ -119,6 +123,12 @@ class Tokens:
         cls = node.__class__
         if cls is exp.Column:
             return self.at(next(node.args[p] for p in _COLUMN_PARTS if node.args.get(p)))
+        found = self._firsts.get(id(node))
+        if found is None:
+            found = self._firsts[id(node)] = node, self._first_of(node, cls)
+        return found[1]
+
+    def _first_of(self, node: Any, cls: Any) -> int | None:
         if cls is exp.Paren:
             return self._preceded(node.args["this"], TokenType.L_PAREN)
         if cls is exp.Neg:
@@ -197,6 +207,14 @@ class Tokens:
 
     def last_of(self, node: Any) -> int | None:
         """The last token of an expression."""
+        if node.__class__ is exp.Column or node.__class__ is exp.Literal:
+            return self._last_of(node)
+        found = self._lasts.get(id(node))
+        if found is None:
+            found = self._lasts[id(node)] = node, self._last_of(node)
+        return found[1]
+
+    def _last_of(self, node: Any) -> int | None:
         while True:
             a = node.args
             cls = node.__class__
