@@ -13,6 +13,7 @@ from tests.oracle.changes import Unit, changed_rows
 from tests.oracle.database import Database, QueryFailed, Result, Rows
 from tests.oracle.hints import Hints
 from tests.oracle.observation import Observable, Observation, Witness, is_order, look
+from tests.oracle.ties import with_random_ties
 from tests.oracle.values import Profile
 
 SHUFFLES = 4
@@ -67,6 +68,22 @@ class Loaded:
             after = self.run(witness.sql, {**versions, **moved})
             wanted = {o for o in wanted if after and look(o, after) == look(o, witness.after)}
         return wanted
+
+    def hangs_on_ties(self, wanted: Observable, witness: Witness) -> bool:
+        """Whether it moves by itself where rows that tie come in any order."""
+        sql = with_random_ties(witness.sql)
+        if sql is None:
+            return False
+        changed = dict(self.versions)
+        for table, rows in witness.changed.items():
+            changed[table] = self.database.next_version()
+            self.database.load(table, {changed[table]: rows})
+        for versions in (self.versions, changed):
+            results = [self.run(sql, versions) for _ in range(SHUFFLES_FOR_ORDER)]
+            seen = [look(wanted, result) for result in results if result is not None]
+            if any(one != seen[0] for one in seen):
+                return True
+        return False
 
     def _shuffled_base(self, sql: str, number: int) -> Result | None:
         if not self._orders:

@@ -115,6 +115,9 @@ class Screening:
             moved.discard("order")  # other rows have another order
         for target in sorted(self.loaded.steady(moved, witness), key=str):
             blamed = self._blamed(test, target, witness)
+            if self.loaded.hangs_on_ties(target, blamed):
+                self.seen.counts["tie"] += 1
+                continue
             self.seen.seen[test.name][blamed.units[0]].setdefault(target, blamed)
 
     def _witness(
