@@ -29,6 +29,13 @@ _CONSTANTS = frozenset({TokenType.TRUE, TokenType.FALSE, TokenType.NULL})
 _WITHOUT_POSITION = frozenset({exp.Boolean, exp.Null, exp.Subquery})
 #: What ``not`` can stand within.
 _WITH_NOT_WITHIN = (exp.Is, exp.In, exp.Between, exp.Like, exp.ILike, exp.SimilarTo)
+_AND_OR = frozenset({exp.And, exp.Or})
+#: Operators that a call may have been parsed as.
+_ALSO_CALLS = _AND_OR | {
+    exp.Mod, exp.IntDiv, exp.Like, exp.ILike, exp.Glob, exp.Escape, exp.Xor, exp.BitwiseAnd,
+    exp.BitwiseOr, exp.BitwiseXor, exp.BitwiseLeftShift, exp.BitwiseRightShift,
+}  # fmt: skip
+_BEFORE_ARGUMENT = frozenset({TokenType.COMMA, TokenType.L_PAREN})
 _LEFT_FIRST = (exp.Between, exp.In, exp.Connector, exp.Window, exp.Filter)
 _START = attrgetter("start")
 _COLUMN_PARTS = ("catalog", "db", "table", "this")
@@ -112,6 +119,8 @@ class Tokens:
             elif depth == 0:
                 if kind is TokenType.COMMA:
                     return n + 1
+                if kind is TokenType.PIPE_GT:
+                    return None
                 if kind is TokenType.SELECT:
                     return n + 2 if tokens[n + 1].token_type in _SPREADS else n + 1
         return None
@@ -119,6 +128,8 @@ class Tokens:
     def first_of(self, node: Any) -> int | None:
         """The first token of an expression."""
         while _starts_with_its_left_side(node):
+            if self._is_call(node):
+                return None
             node = node.args["this"]
         cls = node.__class__
         if cls is exp.Column:
@@ -146,6 +157,15 @@ class Tokens:
             at = self.at(node)
             return self._called(node) if at is None else at
         return None
+
+    def _is_call(self, node: Any) -> bool:
+        """Whether ``mod(a, b)`` was parsed as ``a % b``: no operator is before its right side."""
+        if node.__class__ not in _ALSO_CALLS:
+            return False
+        first = self.first_of(node.args["expression"])
+        if not first:
+            return node.__class__ not in _AND_OR
+        return self.tokens[first - 1].token_type in _BEFORE_ARGUMENT
 
     def _preceded(self, inner: Any, kind: Any) -> int | None:
         return self._before(self.first_of(inner), kind)
@@ -242,6 +262,8 @@ class Tokens:
             elif isinstance(node, exp.Func) and not isinstance(node, exp.Connector):
                 return self._last_of_function(node)
             elif isinstance(node, exp.Binary) and cls is not exp.Dot:
+                if cls not in _AND_OR and self._is_call(node):
+                    return None
                 if a["expression"].__class__ in _WITHOUT_POSITION:
                     return self._operand(self.last_of(a["this"]))
                 node = a["expression"]
