@@ -141,7 +141,10 @@ class Tokens:
 
     def _first_of(self, node: Any, cls: Any) -> int | None:
         if cls is exp.Paren:
-            return self._preceded(node.args["this"], TokenType.L_PAREN)
+            inner = node.args["this"]
+            if inner.__class__ is exp.Is and self._is_closed(inner.args["this"]):
+                return None  # MySQL's ``isnull(a)``
+            return self._preceded(inner, TokenType.L_PAREN)
         if cls is exp.Neg:
             return self._preceded(node.args["this"], TokenType.DASH)
         if cls is exp.Not:
@@ -166,6 +169,9 @@ class Tokens:
         if not first:
             return node.__class__ not in _AND_OR
         return self.tokens[first - 1].token_type in _BEFORE_ARGUMENT
+
+    def _is_closed(self, node: Any) -> bool:
+        return self._followed(self.last_of(node), TokenType.R_PAREN) is not None
 
     def _preceded(self, inner: Any, kind: Any) -> int | None:
         return self._before(self.first_of(inner), kind)
@@ -322,6 +328,10 @@ class Tokens:
     def _end(self, at: int | None) -> int | None:
         return None if at is None else self._match(at, _CASE, _END)
 
+    def _is_dot(self, n: int) -> bool:
+        """Whether a name follows: ``t.end`` ends no CASE."""
+        return self.tokens[n].token_type is TokenType.DOT
+
     def _match(self, at: int, opening: frozenset[Any], closing: frozenset[Any]) -> int | None:
         """Where what opens at a token is closed."""
         depth = 0
@@ -329,7 +339,7 @@ class Tokens:
             kind = self.tokens[n].token_type
             if kind in opening:
                 depth += 1
-            elif kind in closing:
+            elif kind in closing and not (closing is _END and self._is_dot(n - 1)):
                 depth -= 1
                 if depth == 0:
                     return n
