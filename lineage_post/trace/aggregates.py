@@ -13,7 +13,6 @@ from lineage_post.trace.combinators import (
     parts_of,
 )
 from lineage_post.trace.conditions import as_condition, chosen, condition
-from lineage_post.trace.dialects import Visible
 from lineage_post.trace.expressions import children, computed, evaluate, handles
 from lineage_post.trace.frame import Frame, MatchFrame
 from lineage_post.trace.provenance import SORT, WINDOW, aggregated, transformed
@@ -25,12 +24,7 @@ _WITHOUT_OVER = frozenset({"spark", "databricks", "clickhouse", "doris", "starro
 
 @handles("AggFunc", "AnonymousAggFunc", "ParameterizedAgg")
 def aggregate(t: Tracer, node: Any, f: Frame) -> int:
-    if f.alias_visible is Visible.BEFORE_COLUMNS and not t.rules.everywhere_alias_first:
-        f.alias_visible = Visible.AFTER_COLUMNS  # an aggregate is of the rows that FROM reads
-        x = aggregated(children(t, node, f))
-        f.alias_visible = Visible.BEFORE_COLUMNS
-    else:
-        x = aggregated(children(t, node, f))
+    x = aggregated(children(t, node, f))
     if x:
         t.log.append((node, x))
     return x

@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from lineage_post.trace.dialects import Visible
 from lineage_post.trace.frame import Frame
 from lineage_post.trace.provenance import transformed
 from lineage_post.trace.resolve import resolve, unqualified
@@ -19,13 +20,19 @@ from lineage_post.trace.tracer import Tracer
 Handler = Callable[[Tracer, Any, Frame], int]
 
 _REGISTERED: dict[type, Handler] = {}
+_OF_ROWS = (exp.AggFunc, exp.Filter, exp.WithinGroup)
+#: sqlglot files them under AggFunc, they aggregate nothing.
+_OF_OTHER_ROWS = (exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue)
 
 
 class _Handlers(dict[type, Handler]):
     """Handlers by exact class, filled as classes are met: what is no node gives nothing."""
 
     def __missing__(self, cls: type) -> Handler:
-        handler = self[cls] = _nearest(cls) if issubclass(cls, exp.Expr) else nothing
+        handler = _nearest(cls) if issubclass(cls, exp.Expr) else nothing
+        if issubclass(cls, _OF_ROWS) and not issubclass(cls, _OF_OTHER_ROWS):
+            handler = of_rows(handler)
+        self[cls] = handler
         return handler
 
 
@@ -43,6 +50,21 @@ def handles(*names: str) -> Callable[[Handler], Handler]:
         return handler
 
     return register
+
+
+def of_rows(handler: Handler) -> Handler:
+    """The handler of an aggregate. It is of the rows that FROM reads: within it, a column comes
+    before an output of the same name, whatever the clause."""
+
+    def inside(t: Tracer, node: Any, f: Frame) -> int:
+        if f.alias_visible is not Visible.BEFORE_COLUMNS or t.rules.everywhere_alias_first:
+            return handler(t, node, f)
+        f.alias_visible = Visible.AFTER_COLUMNS
+        x = handler(t, node, f)
+        f.alias_visible = Visible.BEFORE_COLUMNS
+        return x
+
+    return inside
 
 
 def evaluate(t: Tracer, node: Any, f: Frame) -> int:

@@ -19,7 +19,7 @@ from lineage_post.trace.conditions import (
     multi_if,
 )
 from lineage_post.trace.dialects import Arrow
-from lineage_post.trace.expressions import Handler, children, evaluate, handles
+from lineage_post.trace.expressions import Handler, children, evaluate, handles, of_rows
 from lineage_post.trace.frame import Frame
 from lineage_post.trace.masking_names import MASKING
 from lineage_post.trace.paths import numbered_of_all, positional
@@ -92,7 +92,16 @@ def _is_of_rows(t: Tracer, node: Any) -> bool:
 @handles("Anonymous")
 def by_name(t: Tracer, node: Any, f: Frame) -> int:
     """A function sqlglot has no class for."""
+    plain = str(node.name).lower()
+    is_of_rows = plain in _BY_KEY or is_aggregate(plain)
+    return (_named_aggregate if is_of_rows else _named)(t, node, f)
+
+
+def _named(t: Tracer, node: Any, f: Frame) -> int:
     return named(t, node, str(node.name), f)
+
+
+_named_aggregate = of_rows(_named)
 
 
 def named(t: Tracer, node: Any, name: str, f: Frame) -> int:
