@@ -106,8 +106,9 @@ def _evaluated(t: Tracer, cte: Cte) -> Relation:
 
 
 def _is_recursion(t: Tracer, query: Any, key: str) -> bool:
-    """Whether the second arm reads the CTE. By name there is no recursion: it reads a table."""
-    if not isinstance(query, exp.SetOperation) or query.args.get("by_name"):
+    """Whether the second arm of a UNION reads the CTE; in EXCEPT, INTERSECT and by name the same
+    name is a table's."""
+    if not isinstance(query, exp.Union) or query.args.get("by_name"):
         return False
     return any(
         isinstance(table.this, exp.Identifier) and t.key(table.this) == key
