@@ -4,7 +4,7 @@
 
     merge into t using u on ... remove duplicates     Redshift: ... when not matched then insert row
     declare @t table (a int); set a += b              T-SQL: create table #t, set a = a + b
-    from db..t                                        T-SQL: from db.dbo.t
+    from db..t                                        T-SQL: from db.dbo.t, Snowflake: db.public.t
     insert ... select ... log errors into e           Oracle: without the clause, which fills e
     when matched then update ... delete where c       Oracle: ... when matched and c then delete
     from dictionary('db.d')                           ClickHouse: from db.d
@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from sqlglot import TokenType
@@ -122,13 +123,14 @@ def _names_one(tokens: Tokens, i: int, names: set[str]) -> bool:
     return i < len(tokens) and tokens[i].text.lower() in names
 
 
-def _with_default_schema(tokens: Tokens) -> Tokens:
-    """T-SQL's ``db..t`` as ``db.dbo.t``: that of whoever asks, which is dbo for most."""
+def _with_schema(name: str, tokens: Tokens) -> Tokens:
+    """``db..t`` with the schema that is meant: Snowflake's public; in T-SQL that of whoever asks,
+    which is dbo for most."""
     found: list[Any] = []
     for i, token in enumerate(tokens):
         found.append(token)
         if token.token_type is TokenType.DOT and says(tokens, i + 1, "."):
-            found.append(made(TokenType.VAR, "dbo", token))
+            found.append(made(TokenType.VAR, name, token))
     return found
 
 
@@ -246,7 +248,8 @@ _REWRITES: tuple[tuple[str, re.Pattern[str], Callable[[Tokens], Tokens]], ...] =
     ("spark", re.compile(r"(?i)\bwindow\s*\("), _with_named_window),
     ("redshift", re.compile(r"(?i)\bremove\s+duplicates\b"), _with_inserted_row),
     ("tsql", re.compile(r"(?i)\bdeclare\s+@\w+\s+(?:as\s+)?table\b"), _with_temporary_tables),
-    ("tsql", re.compile(r"\.\s*\."), _with_default_schema),
+    ("tsql", re.compile(r"\.\s*\."), partial(_with_schema, "dbo")),
+    ("snowflake", re.compile(r"\.\s*\."), partial(_with_schema, "public")),
     ("tsql", re.compile(r"[-+*/%&|^]="), _with_plain_assignments),
     ("oracle", re.compile(r"(?i)\blog\s+errors\b"), _without_log_errors),
     ("oracle", re.compile(r"(?i)\bdelete\s+where\b"), _with_branch_that_deletes),

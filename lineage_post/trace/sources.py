@@ -157,7 +157,7 @@ def _table(t: Tracer, node: Any, f: Frame) -> tuple[Relation, str, tuple[str, ..
             if cte is not None:
                 return relation_of(t, cte), key, (key,)
             return t.table(_parts(t, this)), key, (key,)
-        identifiers = [a[p] for p in ("catalog", "db") if a.get(p) is not None]
+        identifiers = [a[p] for p in ("catalog", "db") if a.get(p)]  # none between the dots of a..b
         if t.rules.name in ("bigquery", "redshift"):
             array = _array_in_scope(t, node, [*identifiers, this], f)
             if array is not None:
