@@ -117,18 +117,7 @@ def test_a_column_that_is_named_alone_has_its_own_edges(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    nodes = (
-        make_source("a", {"kind": "text", "v": "double", "unused": "int"}),
-        make_model("b", 'select kind, v from "dev"."raw"."a"', ["source.shop.raw.a"]),
-        make_model(
-            "c",
-            'select sum(v) as total, count(*) as n from "dev"."main"."b" where kind = \'x\'',
-            ["model.shop.b"],
-        ),
-    )
-    (tmp_path / "target").mkdir()
-    manifest = tmp_path / "target" / "manifest.json"
-    manifest.write_text(json.dumps(make_manifest(*nodes)), encoding="utf-8")
+    _write_project(tmp_path, "sum(v) as total, count(*) as n")
     asked = ["export", "csv", "-s", selector, "--project-dir", str(tmp_path), *flags]
     assert run_cli(asked) == 0
     streams = capsys.readouterr()
@@ -176,18 +165,7 @@ def test_what_leads_to_a_column_hangs_together(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """No column that only decides rows is left without the edge by which it does."""
-    nodes = (
-        make_source("a", {"kind": "text", "v": "double", "unused": "int"}),
-        make_model("b", 'select kind, v from "dev"."raw"."a"', ["source.shop.raw.a"]),
-        make_model(
-            "c",
-            'select sum(v) as total, max(kind) as last from "dev"."main"."b" where kind = \'x\'',
-            ["model.shop.b"],
-        ),
-    )
-    (tmp_path / "target").mkdir()
-    manifest = tmp_path / "target" / "manifest.json"
-    manifest.write_text(json.dumps(make_manifest(*nodes)), encoding="utf-8")
+    _write_project(tmp_path, "sum(v) as total, max(kind) as last")
     asked = ["export", "csv", "-s", "+c.total", "--project-dir", str(tmp_path)]
     assert run_cli([*asked, *flags]) == 0
     found = csv.DictReader(io.StringIO(capsys.readouterr().out))
@@ -226,3 +204,16 @@ def test_a_viewer_exports_what_a_viewer_sees(
     assert "restricted" in told and "orders" not in told and "amount" not in told
     assert run_cli(["export", "explorer", "-o", str(tmp_path), *flags]) == 2
     assert "something else" in capsys.readouterr().err
+
+
+def _write_project(folder: Path, items: str) -> None:
+    """raw.a -> b -> c, where c selects ``items`` of the rows of one kind."""
+    sql = f"""select {items} from "dev"."main"."b" where kind = 'x'"""
+    nodes = (
+        make_source("a", {"kind": "text", "v": "double", "unused": "int"}),
+        make_model("b", 'select kind, v from "dev"."raw"."a"', ["source.shop.raw.a"]),
+        make_model("c", sql, ["model.shop.b"]),
+    )
+    (folder / "target").mkdir()
+    manifest = folder / "target" / "manifest.json"
+    manifest.write_text(json.dumps(make_manifest(*nodes)), encoding="utf-8")
