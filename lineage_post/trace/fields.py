@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from lineage_post.trace.elements import is_of_row, picked
 from lineage_post.trace.expressions import children, computed, evaluate, handles
 from lineage_post.trace.frame import Frame
 from lineage_post.trace.methods import method_call
@@ -119,7 +120,11 @@ def _below_object(t: Tracer, shape: MaybeShape, path: Any, x: int, start: int) -
 
 @handles("Bracket", "StructExtract")
 def subscript(t: Tracer, node: Any, f: Frame) -> int:
-    """``s['f']`` of a struct is its field; ``a[1]`` is computed from the array."""
+    """``s['f']`` of a struct is its field; ``a[1]`` is computed from the array, or from the one
+    element that it picks."""
+    item = picked(t.rules, node)
+    if item is not None:
+        return of_picked(t, node, item, f)
     keys = node.args.get("expressions") or [node.args.get("expression")]
     key = keys[0] if len(keys) == 1 else None
     is_name = isinstance(key, exp.Literal) and key.is_string
@@ -133,3 +138,25 @@ def subscript(t: Tracer, node: Any, f: Frame) -> int:
     if x:
         t.log.append((node, x))
     return x
+
+
+def of_picked(t: Tracer, node: Any, item: Any, f: Frame) -> int:
+    """The value of the one item that ``node`` picks of an array or row written out."""
+    x = evaluate(t, item, f)
+    if x and not is_of_row(node):
+        x = transformed(x)
+        t.log.append((node, x))
+    return x
+
+
+@handles("GetExtract")
+def got(t: Tracer, node: Any, f: Frame) -> int:
+    """Snowflake's ``get(o, 'k')`` and ``get(a, 0)``."""
+    item = picked(t.rules, node)
+    if item is not None:
+        return of_picked(t, node, item, f)
+    key = node.args["expression"]
+    if not (isinstance(key, exp.Literal) and key.is_string):
+        return computed(t, node, f)
+    path = exp.JSONPath(expressions=[exp.JSONPathRoot(), exp.JSONPathKey(this=key.name)])
+    return json_path(t, exp.JSONExtract(this=node.args["this"].copy(), expression=path), f)

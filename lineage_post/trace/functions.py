@@ -19,6 +19,7 @@ from lineage_post.trace.conditions import (
     multi_if,
 )
 from lineage_post.trace.dialects import Arrow
+from lineage_post.trace.elements import PICKING, picked
 from lineage_post.trace.expressions import Handler, children, evaluate, handles, of_rows
 from lineage_post.trace.frame import Frame
 from lineage_post.trace.masking_names import MASKING
@@ -137,6 +138,12 @@ def named(t: Tracer, node: Any, name: str, f: Frame) -> int:
             return _tuple_element(t, node, f)
     if plain in _BY_KEY and len(node.expressions) > 1:
         return of_parts(t, node, ("argmax", ()), node.expressions[:2], f)
+    item = picked(t.rules, node) if plain in PICKING else None
+    if item is not None:
+        x = transformed(evaluate(t, item, f))
+        if x:
+            t.log.append((node, x))
+        return x
     x = children(t, node, f)
     if plain.startswith(("dictget", "joinget")) and t.rules.name == "clickhouse":
         x |= _of_dictionary(t, node)

@@ -77,6 +77,26 @@ class OpenArms:
         return tracer.sources.assumed(x)
 
 
+class OpenFiles:
+    """``read_parquet(['a', 'b'])``: a column of each file."""
+
+    __slots__ = ("files", "label")
+
+    def __init__(self, files: Sequence[Relation]) -> None:
+        self.files = files
+        self.label = " and ".join(sorted({f.open.label for f in files if f.open is not None}))
+
+    def column(self, tracer: Tracer, key: str, spelling: str) -> int:
+        x = 0
+        for file in self.files:
+            i = file.position(key)
+            if i >= 0:
+                x |= file.at(i)
+            elif file.open is not None:
+                x |= file.open.column(tracer, key, spelling)
+        return x
+
+
 class OpenWithout:
     """``select * except (a) from unlisted``: any name but ``a``."""
 

@@ -13,7 +13,8 @@ from lineage_post.trace.tracer import Tracer
 def changed(t: Tracer, shape: MaybeShape, change: Callable[[int], int]) -> MaybeShape:
     """The same fields with each provenance changed."""
     if isinstance(shape, Array):
-        return Array(changed(t, shape.element, change), changed(t, shape.row, change))
+        element, row = changed(t, shape.element, change), changed(t, shape.row, change)
+        return Array(element, row, shape.order)
     if not isinstance(shape, Struct):
         return shape
     fields = shape.fields

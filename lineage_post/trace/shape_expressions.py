@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from lineage_post.trace.aggregates import window_keys
 from lineage_post.trace.declared_shapes import typed_shape
+from lineage_post.trace.elements import is_of_row, picked
 from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.field_types import (
     FieldType,
@@ -154,6 +155,9 @@ def of_named_arguments(t: Tracer, node: Any, f: Frame) -> MaybeShape:
     if name in _SORTED and first is not None and len(node.expressions) == 1:
         return of_sorted(t, exp.Paren(this=first.copy()), f)
     if name in _FIRST and first is not None:
+        item = picked(t.rules, node)
+        if item is not None:
+            return _of_picked(t, node, item, f)
         return of_first(t, exp.Paren(this=first.copy()), f)
     if name in TIME_WINDOWS and t.rules.family == "spark":
         return Document()  # both ends are of the time alone
@@ -222,15 +226,19 @@ def _in_order(t: Tracer, node: Any, order: Any, f: Frame) -> MaybeShape:
 def of_sorted(t: Tracer, node: Any, f: Frame) -> MaybeShape:
     """``sort_array(a)``: what an element holds decides at which place it is."""
     order = collapsed(evaluate(t, node.args["this"], f), SORT)
-    return changed(t, of_inner(t, node, f), lambda x: x | order)
+    shape = changed(t, of_inner(t, node, f), lambda x: x | order)
+    return Array(shape.element, shape.row, order) if isinstance(shape, Array) else shape
 
 
 def of_first(t: Tracer, node: Any, f: Frame) -> MaybeShape:
-    """The first or the last element of an array."""
+    """The first or the last element of an array; where it was sorted, the order decides which."""
     shape = of_inner(t, node, f)
     if not isinstance(shape, Array):
         return None
-    return shape.row or changed(t, shape.element, transformed)
+    if shape.row is not None:
+        return shape.row
+    order, key = shape.order, collapsed(shape.order, CONDITIONAL)
+    return changed(t, shape.element, lambda x: transformed(x & ~order) | key)
 
 
 def of_greatest(t: Tracer, node: Any, f: Frame) -> MaybeShape:
@@ -265,6 +273,9 @@ def of_query(t: Tracer, node: Any, f: Frame) -> MaybeShape:
 
 def of_bracket(t: Tracer, node: Any, f: Frame) -> MaybeShape:
     """``a[1]``; the first of an ordered aggregate is one row of it, not a computed value."""
+    item = picked(t.rules, node)
+    if item is not None:
+        return _of_picked(t, node, item, f)
     base = node.args["this"]
     shape = t.expression_shape(base, f)
     if isinstance(shape, Struct):
@@ -272,7 +283,14 @@ def of_bracket(t: Tracer, node: Any, f: Frame) -> MaybeShape:
         if isinstance(name, exp.Literal) and name.is_string:
             return _below(t, shape, [exp.to_identifier(name.name, quoted=True)])
         return None
+    if isinstance(shape, Array) and isinstance(node.expressions[0], exp.Slice):
+        return shape
     return of_first(t, node, f) if isinstance(shape, Array) else _document(shape)
+
+
+def _of_picked(t: Tracer, node: Any, item: Any, f: Frame) -> MaybeShape:
+    shape = _item_shape(t, item, f)
+    return shape if is_of_row(node) else changed(t, shape, transformed)
 
 
 def of_case(t: Tracer, node: Any, f: Frame) -> MaybeShape:

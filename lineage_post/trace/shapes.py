@@ -20,14 +20,16 @@ class Struct:
 class Array:
     """An array, list or map whose elements have a shape of their own.
 
-    ``row`` is the shape of one element picked out of an aggregate: a row as it was.
+    ``row`` is the shape of one element picked out of an aggregate: a row as it was. ``order`` are
+    the SORT bits of what it was sorted by afterwards, which decides what is at a place.
     """
 
-    __slots__ = ("element", "row")
+    __slots__ = ("element", "order", "row")
 
-    def __init__(self, element: Shape | None, row: Shape | None = None) -> None:
+    def __init__(self, element: Shape | None, row: Shape | None = None, order: int = 0) -> None:
         self.element = element
         self.row = row
+        self.order = order
 
 
 class Document:

@@ -10,6 +10,7 @@ from lineage_post.trace.builtin_names import is_builtin, reads_by_text
 from lineage_post.trace.commands import command_relation
 from lineage_post.trace.declared_shapes import is_declared_map
 from lineage_post.trace.expressions import children, evaluate
+from lineage_post.trace.file_readers import read_files
 from lineage_post.trace.frame import Frame, Merged, Operand
 from lineage_post.trace.methods import as_columns
 from lineage_post.trace.opens import Open, OpenElement, OpenUnknown
@@ -156,7 +157,7 @@ def function_relation(t: Tracer, function: Any, f: Frame, node: Any) -> Relation
     if name.lower() in _REMOTE and len(function.expressions) > 1:
         return _remote(t, function)
     if is_reader(name.lower()):
-        return _read_file(t, function)
+        return read_files(t, function)
     defined = _defined_columns(t, function)
     columns = defined or columns_of(name.lower(), t.rules.family, _name(t, alias))
     if columns is not None:
@@ -249,13 +250,6 @@ def _remote(t: Tracer, function: Any) -> Relation:
         parts = [place.args[p] for p in ("db", "table", "this") if place.args.get(p)]
         return t.table(tuple(map(t.spell, parts)))
     return t.table(split_name(str(place.name)))
-
-
-def _read_file(t: Tracer, function: Any) -> Relation:
-    """``read_csv('a.csv')``: the file is the relation."""
-    literal = function.find(exp.Literal)
-    label = literal.name if literal is not None else function.sql(dialect=t.rules.dialect)
-    return t.open_relation(str(label))
 
 
 def _defined_columns(t: Tracer, function: Any) -> Columns | None:

@@ -144,6 +144,16 @@ def test_a_source_that_a_function_reads_is_found_by_its_path() -> None:
     assert {e.from_node for e in lineage.edges()} == {"source.shop.raw.orders"}
 
 
+def test_a_source_that_is_a_list_of_files_is_found_by_the_call_that_reads_them() -> None:
+    files = make_source("orders")
+    files["relation_name"] = "read_parquet(['a.parquet', 'b.parquet'], union_by_name = true)"
+    model = make_model(
+        "fct", f"select id from {files['relation_name']}", ["source.shop.raw.orders"]
+    )
+    edges = lineage_of(files, model).edges()
+    assert {e.from_node for e in edges} == {"source.shop.raw.orders"}
+
+
 def test_one_name_in_two_databases_is_two_relations() -> None:
     ours, theirs = make_model("orders", "select 1"), make_model("copies", "select 1")
     ours["relation_name"], ours["database"] = '"dev"."main"."orders"', "dev"
