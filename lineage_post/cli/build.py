@@ -13,9 +13,9 @@ from rich.table import Table
 
 from lineage_post.cli import FINDINGS, console, wording
 from lineage_post.cli.loading import Loaded, Request, artifact_options, load
+from lineage_post.cli.picking import require_picked
 from lineage_post.cli.places import Places, place_options
 from lineage_post.cli.written import write_all
-from lineage_post.errors import SelectionError
 from lineage_post.lineage import ColumnLineage, Counts, NodeLineage
 from lineage_post.lineage.modes import FULL_REFRESH, INCREMENTAL, mode_of
 from lineage_post.publish import json
@@ -88,12 +88,8 @@ def _narrowed(loaded: Loaded, selected: tuple[str, ...], exclude: tuple[str, ...
     else:
         selection = select(loaded.lineage, exclude)
         nodes = {key: node for key, node in every.items() if key not in selection.whole}
+    require_picked(nodes, selection.warnings, but="and nothing was written")
     loaded.warnings += selection.warnings
-    if not nodes:
-        raise SelectionError(
-            "nothing is selected, and nothing was written",
-            hint="; ".join(selection.warnings) or "--exclude leaves nothing.",
-        )
     loaded.published = replace(loaded.lineage, nodes=nodes)
     return loaded
 

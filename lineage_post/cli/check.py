@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lineage_post.cli import console, wording
-from lineage_post.cli.loading import Loaded, Request, artifact_options, load
+from lineage_post.cli import FINDINGS, console, wording
+from lineage_post.cli.loading import Loaded, Request, artifact_options, load, warnings_as_findings
+from lineage_post.cli.picking import require_picked
 from lineage_post.cli.places import Places, place_options
 from lineage_post.contracts import Evaluator, declared_contracts
 from lineage_post.contracts.checked import Check, Checked, checked
@@ -24,7 +25,7 @@ OUTPUTS = ("text", "json", "github", "sarif")
 @click.command("check")
 @click.option("--select", "-s", multiple=True, metavar="SELECTOR", help="Contracts on these nodes.")
 @click.option("--exclude", multiple=True, metavar="SELECTOR", help="No contracts on these nodes.")
-@click.option("--warn-error", is_flag=True, help="A contract of severity warn counts too.")
+@click.option("--warn-error", is_flag=True, help="Contracts of severity warn and warnings count.")
 @artifact_options
 @click.option("--output", type=click.Choice(OUTPUTS), default="text")
 @place_options
@@ -41,16 +42,30 @@ def command(
     The manifest alone is read, so that a broken contract is seen before anything is built. The
     exit code is 1 if a contract is broken or cannot be proven. What is recorded in the warehouse
     is not seen here: lineage_fresh judges the manifest. A manifest that is older than the models
-    beside it is refused, unless --manifest names it.
+    beside it is refused, unless --manifest names it. So is a selection of nothing; where no
+    contract stands on what is selected, that is a warning.
     """
     loaded = load(places, request, must_be_current=True)
     tests = _selected(loaded, declared_contracts(loaded.lineage.project), select, exclude)
     found = _check(loaded, tests)
+    if not tests:
+        loaded.warnings.append(_nothing_checked(is_selected=bool(select or exclude)))
     for warning in loaded.warnings:
         console.warn(warning)
-    _say(loaded, found, output, is_selected=bool(select or exclude))
+    _say(loaded, found, output)
     counted = (Outcome.FAIL, Outcome.WARN) if warn_error or request.strict else (Outcome.FAIL,)
-    return int(any(check.outcome in counted for check in found.checks))
+    if any(check.outcome in counted for check in found.checks):
+        return FINDINGS
+    return warnings_as_findings("--warn-error") if warn_error else 0
+
+
+def _nothing_checked(*, is_selected: bool) -> str:
+    if is_selected:
+        return "nothing was checked: no contract stands on what is selected"
+    return (
+        "nothing was checked: the project declares no contract, such as "
+        "lineage_post.does_not_derive_from"
+    )
 
 
 def _selected(
@@ -61,15 +76,18 @@ def _selected(
         return tests
     from lineage_post.selection import select as pick
 
-    everything = tuple(select) or ("*",)
-    picked = pick(loaded.lineage, everything, exclude=exclude)
-    loaded.warnings += [w for w in picked.warnings if select]
-    left_out = pick(loaded.lineage, exclude).nodes if exclude else frozenset()
+    lineage = loaded.lineage
+    left_out = pick(lineage, exclude)
+    picked = pick(lineage, select, exclude=exclude) if select else None
+    warnings = picked.warnings if picked else left_out.warnings
+    nodes = picked.nodes if picked else frozenset(lineage.project.nodes) - left_out.whole
+    require_picked(nodes, warnings, but="so no contract would be checked")
+    loaded.warnings += warnings
     return [
         t
         for t in tests
-        if (t.attached in picked.nodes or t.test.unique_id in picked.nodes)
-        and t.test.unique_id not in left_out
+        if (t.attached in nodes or t.test.unique_id in nodes)
+        and t.test.unique_id not in left_out.nodes
     ]
 
 
@@ -93,21 +111,22 @@ def _moment(text: str | None) -> datetime | None:
     return found.astimezone(timezone.utc).replace(tzinfo=None) if found.tzinfo else found
 
 
-def _say(loaded: Loaded, found: Checked, output: str, *, is_selected: bool) -> None:
+def _say(loaded: Loaded, found: Checked, output: str) -> None:
     from lineage_post.publish import findings, json
 
     if output == "json":
         metadata = json.metadata_of(loaded.lineage.project, loaded.options)
-        console.say_json({"metadata": metadata, **findings.to_dict(found)})
+        warnings = {"warnings": loaded.warnings}
+        console.say_json({"metadata": metadata, **findings.to_dict(found), **warnings})
     elif output == "sarif":
         console.say_json(findings.sarif(found))
     elif output == "github":
-        for line in findings.github(found):
+        for line in findings.github(found, loaded.warnings):
             click.echo(line)
     else:
         for check in found.checks:
             _say_check(loaded, check)
-        console.say(_summary(found, is_selected=is_selected))
+        console.say(_summary(found))
 
 
 def _say_check(loaded: Loaded, check: Check) -> None:
@@ -126,12 +145,10 @@ def _say_check(loaded: Loaded, check: Check) -> None:
             console.say(f"    [quiet]{console.marked(finding.path)}[/]")
 
 
-def _summary(found: Checked, *, is_selected: bool) -> str:
+def _summary(found: Checked) -> str:
     counts = {outcome: found.count(outcome) for outcome in Outcome}
-    if not found.checks and is_selected:
-        return "No contract was selected: nothing was checked."
     if not found.checks:
-        return "No contract is declared: add a test such as lineage_post.does_not_derive_from."
+        return "0 contracts: nothing was checked"
     said = [
         f"{wording.plural(len(found.checks), 'contract')}",
         f"{counts[Outcome.PASS]} hold",

@@ -35,6 +35,10 @@ THEME = Theme(
 )
 
 
+#: Where a click context keeps how many warnings were printed.
+_WARNED = "lineage_post.warned"
+
+
 @lru_cache(maxsize=4096)
 def visible(text: str) -> str:
     """``text`` with control and direction characters spelled out: names come from data.
@@ -90,7 +94,17 @@ def note(message: str) -> None:
 
 
 def warn(message: str) -> None:
+    """Prints a warning to stderr, and counts it for ``--strict``."""
     log_console().print(f"[warning]Warning:[/] {marked(message)}")
+    context = click.get_current_context(silent=True)
+    if context is not None:
+        context.meta[_WARNED] = warned() + 1
+
+
+def warned() -> int:
+    """How many warnings the running command has printed."""
+    context = click.get_current_context(silent=True)
+    return context.meta.get(_WARNED, 0) if context is not None else 0
 
 
 def complain(message: str, hint: str | None = None) -> None:

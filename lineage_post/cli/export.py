@@ -11,9 +11,10 @@ import click
 from lineage_post.artifacts import read_run_results
 from lineage_post.cli import FINDINGS, console, wording
 from lineage_post.cli.loading import Loaded, Request, artifact_options, load
+from lineage_post.cli.picking import require_picked
 from lineage_post.cli.places import Places, place_options
 from lineage_post.cli.viewing import policy_options, view
-from lineage_post.errors import LineageError, SelectionError
+from lineage_post.errors import LineageError
 from lineage_post.lineage import Lineage
 from lineage_post.policy import INCOMPLETE, View
 from lineage_post.publish import emit, exports, openlineage
@@ -32,6 +33,7 @@ SPOOL = "openlineage_spool.jsonl"
     "form", metavar="FORM", type=click.Choice([*exports.FORMS, PARQUET, OPENLINEAGE, EXPLORER])
 )
 @click.option("--select", "-s", "selected", multiple=True, help="Edges of these nodes or columns.")
+@click.option("--exclude", multiple=True, help="But no edge from or to these.")
 @click.option("--direct", is_flag=True, help="Only edges that carry values; + follows these alone.")
 @click.option(
     "--output-file", "-o", metavar="FILE", help="Instead of standard output; of explorer a folder."
@@ -47,6 +49,7 @@ def command(
     request: Request,
     form: str,
     selected: tuple[str, ...],
+    exclude: tuple[str, ...],
     direct: bool,
     output_file: str | None,
     url: str | None,
@@ -71,7 +74,7 @@ def command(
         raise click.UsageError("parquet is not text: name a file with --output-file.")
     if form == EXPLORER and not output_file:
         raise click.UsageError("The explorer is a folder of files: name one with --output-file.")
-    if form in (OPENLINEAGE, EXPLORER) and (selected or direct):
+    if form in (OPENLINEAGE, EXPLORER) and (selected or exclude or direct):
         raise click.UsageError("An OpenLineage run and the explorer are exported whole.")
     loaded = load(places, request)
     seen = view(loaded.lineage, policy, viewer)
@@ -82,7 +85,7 @@ def command(
         return _events(loaded, seen, namespace, job_namespace, url, output_file)
     if form == EXPLORER:
         return _page(seen, loaded.places.target_path, Path(output_file or "").expanduser())
-    edges = _edges(seen.lineage, selected, direct)
+    edges = _without(seen.lineage, _edges(seen.lineage, selected, direct), exclude)
     if form == PARQUET:
         exports.write_parquet(seen.lineage, edges, _file(output_file or ""))
     else:
@@ -120,10 +123,7 @@ def _edges(lineage: Lineage, selected: tuple[str, ...], direct: bool) -> list[Ed
         return edges
     # What only decides rows would, without the edges by which it does, stand apart.
     picked = select(lineage, selected, indirect=not direct)
-    if not picked.nodes:
-        raise SelectionError(
-            "nothing is selected, and nothing was written", hint="; ".join(picked.warnings)
-        )
+    require_picked(picked.nodes, picked.warnings, but="and nothing was written")
     for warning in picked.warnings:
         console.warn(warning)
     touched, alone = picked.nodes, _named_alone(lineage, selected)
@@ -149,6 +149,25 @@ def _edges(lineage: Lineage, selected: tuple[str, ...], direct: bool) -> list[Ed
     if not found:
         console.note("What is selected has no such edge: a constant or a count reads no column.")
     return found
+
+
+def _without(lineage: Lineage, edges: list[Edge], exclude: tuple[str, ...]) -> list[Edge]:
+    """The edges that neither start nor end at what is excluded."""
+    if not exclude:
+        return edges
+    gone = select(lineage, exclude)
+    require_picked(lineage.nodes.keys() - gone.whole, gone.warnings, but="and nothing was written")
+    for warning in gone.warnings:
+        console.warn(warning)
+
+    def is_gone(node: str, column: str | None) -> bool:
+        return node in gone.whole or (column is not None and (node, column) in gone.columns)
+
+    return [
+        e
+        for e in edges
+        if not is_gone(e.from_node, e.from_column) and not is_gone(e.to_node, e.to_column)
+    ]
 
 
 def _named_alone(lineage: Lineage, selected: tuple[str, ...]) -> frozenset[tuple[str, str]]:

@@ -20,6 +20,7 @@ from lineage_post.publish import json
 @click.command("inherit")
 @click.argument("selectors", metavar="[SELECTOR]...", nargs=-1)
 @click.option("--select", "-s", "selected", multiple=True, metavar="SELECTOR", help="The same.")
+@click.option("--exclude", multiple=True, metavar="SELECTOR", help="But not of these.")
 @click.option(
     "--what",
     type=click.Choice([what.value for what in What]),
@@ -42,6 +43,7 @@ def command(
     request: Request,
     selectors: tuple[str, ...],
     selected: tuple[str, ...],
+    exclude: tuple[str, ...],
     what: tuple[str, ...],
     write: bool,
     output: str,
@@ -53,7 +55,7 @@ def command(
     """
     loaded = load(places, request)
     lineage = loaded.lineage
-    picks = picks_of(loaded, (*selectors, *selected))
+    picks = picks_of(loaded, (*selectors, *selected), exclude)
     found = inherited_descriptions(lineage, yaml_changes.reader(places))
     governed = Governed(lineage)
     if output == "json":

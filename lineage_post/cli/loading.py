@@ -24,7 +24,7 @@ from lineage_post.artifacts import (
     uncompiled,
 )
 from lineage_post.cache import Cache
-from lineage_post.cli import console, wording
+from lineage_post.cli import FINDINGS, console, wording
 from lineage_post.cli.changed_files import changed_files, said_of_changed
 from lineage_post.cli.places import Places
 from lineage_post.errors import ArtifactError, OptionError
@@ -92,12 +92,21 @@ def artifact_options(command: Command) -> Command:
     def with_request(**flags: Any) -> Any:
         names = Request.__dataclass_fields__
         request = Request(**{name: flags.pop(name) for name in names})
-        return command(request=_listed(request), **flags)
+        code = command(request=_listed(request), **flags)
+        return warnings_as_findings("--strict") if request.strict and not code else code
 
     wrapped = update_wrapper(with_request, command)
     for option in reversed(_OPTIONS):
         wrapped = option(wrapped)
     return wrapped  # type: ignore[return-value]
+
+
+def warnings_as_findings(flag: str) -> int:
+    """The exit code of a command that warned, or did not, where a flag makes warnings count."""
+    if not console.warned():
+        return 0
+    console.complain(f"{wording.plural(console.warned(), 'warning')}, and {flag} is set.")
+    return FINDINGS
 
 
 _OPTIONS = (

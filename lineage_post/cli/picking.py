@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import update_wrapper
 from typing import Any, TypeVar
 
@@ -38,15 +38,24 @@ def selection_options(what: str) -> Callable[[Command], Command]:
     return with_options
 
 
-def picks_of(loaded: Loaded, selectors: tuple[str, ...]) -> Picks:
-    """Whether a column is picked; without selectors every one that is published is."""
+def require_picked(
+    picked: Iterable[object], warnings: Iterable[str], *, but: str = "so there is no answer"
+) -> None:
+    """Raises SelectionError where a selection is empty: an answer about nothing, or a gate that
+    looked at nothing, would look like a good one."""
+    if not any(True for _ in picked):
+        hint = "; ".join(warnings) or "--exclude leaves nothing."
+        raise SelectionError(f"nothing is selected, {but}", hint=hint)
+
+
+def picks_of(loaded: Loaded, selectors: tuple[str, ...], excluded: tuple[str, ...] = ()) -> Picks:
+    """Whether a column is picked; without selectors every one that is published is.
+
+    Raises SelectionError where nothing is picked.
+    """
     lineage = loaded.lineage
-    if not selectors:
-        return lambda column: lineage.is_published(column[0])
-    selection = select(lineage, selectors)
-    for warning in selection.warnings:
-        console.warn(warning)
-    return lambda column: column in selection and lineage.is_published(column[0])
+    is_picked = spots_of([lineage], selectors, excluded)
+    return lambda column: is_picked(column) and lineage.is_published(column[0])
 
 
 def spots_of(
@@ -54,22 +63,33 @@ def spots_of(
 ) -> Callable[[Spot], bool]:
     """Whether a column, or a node, is picked in one of the states of a project.
 
-    Raises SelectionError, with near names, for a column that no state has; a selector that matches
-    nothing in any of them is a warning.
+    Raises SelectionError, with near names, for a column that no state has, and where nothing is
+    picked; one selector of several that matches nothing in any of them is a warning.
     """
     if not selected and not excluded:
         return lambda spot: True
     wanted = _selections(lineages, selected) if selected else []
     unwanted = _selections(lineages, excluded)
-    for warning in dict.fromkeys((*_warnings(wanted), *_warnings(unwanted))):
-        console.warn(warning)
+    warnings = [*dict.fromkeys((*_warnings(wanted), *_warnings(unwanted)))]
 
     def is_picked(spot: Spot) -> bool:
         if any(_has(selection, spot) for selection in unwanted):
             return False
         return not selected or any(_has(selection, spot) for selection in wanted)
 
+    require_picked(filter(is_picked, _named(lineages, wanted)), warnings)
+    for warning in warnings:
+        console.warn(warning)
     return is_picked
+
+
+def _named(lineages: Sequence[Lineage], wanted: list[Selection]) -> Iterable[Spot]:
+    """What selections name; without any, all nodes."""
+    if not wanted:
+        yield from ((node, None) for lineage in lineages for node in lineage.project.nodes)
+    for selection in wanted:
+        yield from ((node, None) for node in selection.whole)
+        yield from selection.columns
 
 
 def _selections(lineages: Sequence[Lineage], selectors: tuple[str, ...]) -> list[Selection]:

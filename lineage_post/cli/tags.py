@@ -24,6 +24,7 @@ from lineage_post.vocabulary import Certainty
 @click.command("tags")
 @click.argument("selectors", metavar="[SELECTOR]...", nargs=-1)
 @click.option("--select", "-s", "selected", multiple=True, metavar="SELECTOR", help="The same.")
+@click.option("--exclude", multiple=True, metavar="SELECTOR", help="But not of these.")
 @click.option("--tag", "tags", metavar="NAME", multiple=True, help="Only this tag; takes *.")
 @click.option(
     "--meta", metavar="KEY[=VALUE]", multiple=True, help="Only this meta key, or this value of it."
@@ -38,6 +39,7 @@ def command(
     request: Request,
     selectors: tuple[str, ...],
     selected: tuple[str, ...],
+    exclude: tuple[str, ...],
     tags: tuple[str, ...],
     meta: tuple[str, ...],
     diff: bool,
@@ -51,7 +53,7 @@ def command(
     """
     loaded = load(places, request)
     flow = Flow(loaded.lineage, Classification(loaded.lineage, tags, meta))
-    picks = picks_of(loaded, (*selectors, *selected))
+    picks = picks_of(loaded, (*selectors, *selected), exclude)
     if diff or write:
         _change(loaded, flow, picks, write=write)
     elif output == "json":

@@ -7,7 +7,7 @@ https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import quote
 
@@ -62,8 +62,10 @@ def _check_to_dict(check: Check) -> dict[str, Any]:
     }
 
 
-def github(found: Checked) -> Iterator[str]:
-    """One workflow command for each finding: ``::error file=...,line=...,title=...::message``."""
+def github(found: Checked, warnings: Iterable[str] = ()) -> Iterator[str]:
+    """One workflow command for each finding, ``::error file=...,line=...,title=...::message``, and
+    for each warning of the whole run."""
+    yield from (f"::warning title=lineage-post check::{_data(warning)}" for warning in warnings)
     for check in found.checks:
         command = "error" if check.outcome is Outcome.FAIL else "warning"
         for finding in check.findings if check.outcome is not Outcome.PASS else ():

@@ -12,6 +12,7 @@ from lineage_post.artifacts import Node
 from lineage_post.errors import SelectionError
 from lineage_post.lineage import Lineage
 from lineage_post.selection.methods import is_wild, matching
+from lineage_post.selection.near import near_selectors
 from lineage_post.selection.syntax import Selector, parse_selection
 
 #: What is picked of each node: some of its columns, or None for the whole node.
@@ -101,13 +102,18 @@ class _Picker:
         for part in parts:
             picked = self._picked(part)
             if not picked:
-                empty.append(part.text)
+                empty.append(f"the selector {part.text!r} matches nothing{self._near(part)}")
             found = dict(picked) if found is None else _both(found, picked)
-        if not found:
+        if not found and not empty:
             # Each part may match something, and all of them together nothing.
-            empty = empty or [",".join(part.text for part in parts)]
-        self.warnings += [f"the selector {text!r} matches nothing" for text in empty]
+            text = ",".join(part.text for part in parts)
+            empty = [f"the selector {text!r} matches nothing"]
+        self.warnings += empty
         return found or {}
+
+    def _near(self, selector: Selector) -> str:
+        near = near_selectors(selector, self.project)
+        return f"; did you mean {' or '.join(near)}?" if near else ""
 
     def _picked(self, selector: Selector) -> Picked:
         nodes = self._matching(selector.method, selector.value, selector.key)

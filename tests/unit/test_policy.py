@@ -103,7 +103,7 @@ def test_the_same_policy_gives_the_same_ids(lineage: Lineage) -> None:
 
 def test_a_selector_that_matches_nothing_is_a_warning(lineage: Lineage) -> None:
     view = view_of(lineage, Viewer("v", hide=("tag:pi",)))
-    assert view.warnings == ("the selector 'tag:pi' matches nothing",)
+    assert view.warnings == ("the selector 'tag:pi' matches nothing; did you mean tag:pii?",)
 
 
 def test_a_policy_without_a_default_shows_strangers_nothing(tmp_path: Path) -> None:
