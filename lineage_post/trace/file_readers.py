@@ -3,7 +3,7 @@
 ::
 
     from read_csv('a.csv')                      the file
-    from read_parquet(['a.parquet', s])         a source of dbt that has all of the call as its name,
+    from read_parquet(['a.parquet', s])         a source of dbt that is called so as a whole,
     from read_parquet(['a', 'b'])               else each file: a column is of all of them
     from sqlite_scan('shop.db', 'orders')       shop.db.orders
 """
