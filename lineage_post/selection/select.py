@@ -138,7 +138,7 @@ class _Picker:
         name = match["quoted"] or match["plain"]
         starts = [(node, c) for node in sorted(nodes) for c in self._columns_named(node, name)]
         if nodes and not starts:
-            raise self._no_column(sorted(nodes), match["node"], name)
+            raise self._no_column(sorted(nodes), match["node"], name, selector)
         return self._walked_columns(starts, selector)
 
     def _columns_named(self, node: str, name: str) -> list[str]:
@@ -151,9 +151,13 @@ class _Picker:
             return same
         return [n for n in names if fnmatchcase(n.casefold(), folded)]
 
-    def _no_column(self, nodes: list[str], node: str, name: str) -> SelectionError:
+    def _no_column(
+        self, nodes: list[str], node: str, name: str, selector: Selector
+    ) -> SelectionError:
         names = [n for unique_id in nodes for n in self.lineage.graph.columns(unique_id)]
-        near = get_close_matches(name, names, n=3, cutoff=0.5)
+        # Of source:raw.order the last part may have been meant as a table.
+        tables = near_selectors(selector, self.project) if selector.method == "source" else []
+        near = get_close_matches(name, names, n=3, cutoff=0.5) or tables
         hint = f"Did you mean {', '.join(near)}?" if near else f"It has {', '.join(names[:20])}."
         return SelectionError(f"{node} has no column {name!r}", hint=hint)
 
