@@ -17,6 +17,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from lineage_post.trace.alterations import altered, new_name
 from lineage_post.trace.ctes import Cte
 from lineage_post.trace.frame import Env
 from lineage_post.trace.running import Settings
@@ -41,7 +42,9 @@ class SchemaOverlay(SchemaIndex):
         found = super()._find(name)
         if found is not None and len(found.parts) == len(name):
             return found
-        return self._below.find(name) or found
+        below = self._below.find(name)
+        is_altered = found is not None and below is not None and found.key == below.key
+        return found if below is None or is_altered else below
 
 
 class Script:
@@ -82,6 +85,8 @@ class Script:
             self.variables |= named
         elif isinstance(node, exp.Drop):
             self._forget(self._key(node.args.get("this")))
+        elif isinstance(node, exp.Alter):
+            self._alter(node, made)
         elif isinstance(node, exp.Insert):
             self._insert(node)
         elif isinstance(node, _CHANGES):
@@ -133,6 +138,50 @@ class Script:
             by_name = bool(node.args.get("by_name"))
             source = exp.Union(this=before, expression=source, distinct=False, by_name=by_name)
         self._read_through(key, target, source, names)
+
+    def _alter(self, node: Any, made: Written) -> None:
+        """Other columns of a table, or another name for it."""
+        target = new_name(node)
+        if target is None:
+            self._change_columns(node)
+            return
+        key, new_key = self._key(node.this), self._key(target)
+        columns: dict[str, str | None] = dict.fromkeys(made.relation.spellings)
+        if columns and made.target is not None:
+            parts = (made.target,) if new_key is not None else tuple(made.target.split("."))
+            is_complete = made.relation.open is None
+            self._schema.add(parts, columns, key=made.target, complete=is_complete)
+        if key is None or new_key is None or key not in self._columns:
+            self._forget(new_key)
+            return
+        self._columns[new_key] = self._columns[key]
+        if self._is_filled(key):
+            query = exp.select("*").from_(exp.Table(this=node.this.this.copy()))
+            self._read_through(new_key, target, query, None)
+        self._forget(key)
+
+    def _change_columns(self, node: Any) -> None:
+        table = node.this
+        if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
+            return
+        named = [table.args[p] for p in ("catalog", "db", "this") if table.args.get(p)]
+        entry = self._schema.find(tuple(map(self._spell, named)))
+        if entry is None:
+            return
+        types = dict(zip(entry.columns, entry.types))
+        columns = altered(types, node, self._spell)
+        now = {name: kind for name, (kind, _) in columns.items()}
+        if now == types:
+            return
+        self._schema.add(entry.parts, now, key=entry.key, complete=entry.is_complete)
+        key = self._key(table)
+        if key is None or key not in self._columns:
+            return
+        self._columns[key] = now
+        if self._is_filled(key):
+            items = [_as_it_was(name, before) for name, (_, before) in columns.items()]
+            query = exp.select(*items).from_(exp.Table(this=table.this.copy()))
+            self._read_through(key, table, query, None)
 
     def _is_filled(self, key: str) -> bool:
         """Whether a temporary table has rows so far."""
@@ -191,6 +240,13 @@ def _declared(spell: Any, listed: Any) -> dict[str, str | None]:
             kind = column.args.get("kind")
             found[spell(column.this)] = None if kind is None else str(kind.sql())
     return found
+
+
+def _as_it_was(name: str, before: str | None) -> Any:
+    """A column of a table that was altered, by the name it had; a new one is null."""
+    if before is None:
+        return exp.alias_(exp.null(), name, quoted=True)
+    return exp.alias_(exp.column(exp.to_identifier(before, quoted=True)), name, quoted=True)
 
 
 def _arranged(source: Any, listed: Any, names: list[Any], spell: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from sqlglot import exp
 
+from lineage_post.trace.alterations import new_name, renamed_column
 from lineage_post.trace.ctes import with_ctes
 from lineage_post.trace.errors import Unsupported
 from lineage_post.trace.frame import Env, Frame, Operand
@@ -81,6 +82,9 @@ def written(t: Tracer, node: Any, env: Env) -> Written:
     (action, *_) = (isinstance(node, exp.Alter) and node.args.get("actions")) or (None,)
     if isinstance(action, exp.Query):  # alter view v as select ...
         return Written(query(t, action, env, None), "alter_view", label_of(t, node.this))
+    renamed = new_name(node)
+    if renamed is not None:
+        return Written(query(t, node.this, env, None), "alter_table", label_of(t, renamed))
     if isinstance(node, exp.Cache) and isinstance(node.expression, exp.Query):
         # Spark names what it keeps, as a temporary view does.
         return Written(query(t, node.expression, env, None), "create_view", label_of(t, node.this))
@@ -105,6 +109,8 @@ def _is_harmless(node: Any) -> bool:
         if word in _DOING and _DOING[word].search(rest):
             return False
         return word in _HARMLESS_WORDS
+    if renamed_column(node) is not None:
+        return True
     for action in node.args.get("actions") or ():
         if type(action).__name__ in _MOVING or action.args.get("using"):
             return False
