@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -81,9 +83,29 @@ def gather_options(
     return Options(**settings)
 
 
-def options_from_mapping(values: Mapping[str, Any], *, where: str) -> Options:
-    """Options of a mapping such as the ``lineage_post`` var. Raises OptionError with ``where``."""
-    return Options(**_settings(values, where))
+def options_in_dbt(variables: Mapping[str, Any]) -> Options:
+    """The options within dbt: the environment, then the ``lineage_post`` var as dbt rendered it."""
+    return gather_options(environ=os.environ, variables=variables, where="the var lineage_post")
+
+
+def is_strict_in_dbt(variables: Mapping[str, Any]) -> bool:
+    """Whether a fault fails the run: to be told before the options, which may be at fault."""
+    text = os.environ.get(f"{ENVIRONMENT_PREFIX}STRICT")
+    return (_parsed("strict", text) if text else variables.get("strict")) is True
+
+
+def unknown_variables(environ: Mapping[str, str]) -> list[str]:
+    """What to say of variables that begin like an option and are none: a slip of the pen would
+    otherwise leave the default, unseen. A policy may name the variable of a token as it likes."""
+    known = {ENVIRONMENT_PREFIX + option.name.upper() for option in fields(Options)}
+    found = []
+    for name in sorted(environ):
+        upper = name.upper()
+        if upper.startswith(ENVIRONMENT_PREFIX) and not (name in known or upper.endswith("_TOKEN")):
+            near = get_close_matches(upper, sorted(known), n=1, cutoff=0.8)
+            told = f"; did you mean {near[0]}?" if near else ""
+            found.append(f"the environment variable {name} is no option and does nothing{told}")
+    return found
 
 
 def project_variables(project_dir: Path) -> dict[str, Any]:
@@ -103,8 +125,13 @@ def project_variables(project_dir: Path) -> dict[str, Any]:
             f"{path}: not readable: {error}", hint="Run dbt parse to see why."
         ) from error
     variables = document.get("vars") if isinstance(document, dict) else None
-    block = variables.get("lineage_post") if isinstance(variables, dict) else None
-    return dict(block) if isinstance(block, dict) else {}
+    if not isinstance(variables, dict):
+        return {}
+    # dbt puts the vars of a project's own name before those of all.
+    own = variables.get(document.get("name"))
+    scopes = (own if isinstance(own, dict) else {}, variables)
+    blocks = [scope["lineage_post"] for scope in scopes if "lineage_post" in scope]
+    return dict(blocks[0]) if blocks and isinstance(blocks[0], dict) else {}
 
 
 def _settings(values: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -112,9 +139,11 @@ def _settings(values: Mapping[str, Any], where: str) -> dict[str, Any]:
     settings: dict[str, Any] = {}
     for name, value in values.items():
         if name not in known:
+            near = get_close_matches(str(name), sorted(known), n=1)
+            meant = f"Did you mean {near[0]}? " if near else ""
             raise OptionError(
                 f"{where}: there is no option {name!r}",
-                hint=f"The options are {', '.join(sorted(known))}.",
+                hint=f"{meant}The options are {', '.join(sorted(known))}.",
             )
         settings[name] = _converted(name, value, where)
     return settings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -116,11 +117,13 @@ class Bridge(dict[str, Any]):
         return naming.rows(self, settings)
 
     def _begin(self, settings: Mapping[str, Any], work: Callable[[Load, Any], None]) -> Load:
-        load = Load(strict=settings.get("strict") is True)
-        try:
-            from lineage_post.options import options_from_mapping
+        from lineage_post.options import is_strict_in_dbt, options_in_dbt, unknown_variables
 
-            options = options_from_mapping(settings, where="the var lineage_post")
+        load = Load(strict=is_strict_in_dbt(settings))
+        for unknown in unknown_variables(os.environ):
+            warn(unknown)
+        try:
+            options = options_in_dbt(settings)
             if options.enabled:
                 work(load, options)
         except Exception as error:

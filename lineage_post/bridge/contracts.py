@@ -101,9 +101,9 @@ class ContractBook:
     def tracer(self) -> ContractTracer:
         """Made on our own thread, where the warehouse may be asked."""
         if self._tracer is None:
-            from lineage_post.options import options_from_mapping
+            from lineage_post.options import options_in_dbt
 
-            options: Options = options_from_mapping(self.settings, where="the var lineage_post")
+            options: Options = options_in_dbt(self.settings)
             bridge = self.bridge
             warehouse = Warehouse(bridge.adapter, bridge.manifest, self.timestamp_type)
             self._tracer = ContractTracer(bridge.manifest, warehouse, options, bridge.target_path)

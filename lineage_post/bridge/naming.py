@@ -29,9 +29,9 @@ def _rows(bridge: Bridge, settings: Mapping[str, Any]) -> dict[str, Any]:
     from lineage_post.artifacts import project_from_manifest
     from lineage_post.consumers.naming import named_columns
     from lineage_post.lineage.project import OWN_PACKAGE
-    from lineage_post.options import options_from_mapping
+    from lineage_post.options import options_in_dbt
 
-    options = options_from_mapping(settings, where="the var lineage_post")
+    options = options_in_dbt(settings)
     project = project_from_manifest(bridge.manifest)
     macros = {key: str(macro.macro_sql) for key, macro in bridge.manifest.macros.items()}
     named = named_columns(project, macros, (OWN_PACKAGE, *options.exclude_packages))

@@ -19,7 +19,7 @@ from lineage_post.bridge.versions import input_versions
 from lineage_post.bridge.warehouse import Warehouse
 from lineage_post.errors import LineageError
 from lineage_post.history.claims import InputVersion
-from lineage_post.options import Options, options_from_mapping
+from lineage_post.options import Options, options_in_dbt
 from lineage_post.publish.load import batches
 from lineage_post.publish.metrics import metrics_of, write_metrics
 from lineage_post.publish.prior import Prior, new_rows, removed_rows
@@ -214,9 +214,7 @@ def _options(config: Any) -> Options:
         declared.update(scoped)
     declared.update(getattr(config, "cli_vars", None) or {})
     settings = declared.get("lineage_post")
-    if not isinstance(settings, Mapping):
-        return Options()
-    return options_from_mapping(settings, where="the var lineage_post")
+    return options_in_dbt(settings if isinstance(settings, Mapping) else {})
 
 
 def _all_nodes(manifest: Any) -> set[str]:

@@ -31,7 +31,7 @@ from lineage_post.errors import ArtifactError, OptionError
 from lineage_post.lineage import ENGINE, Edge, Lineage, trace_project
 from lineage_post.lineage.load import CACHE_FOLDER
 from lineage_post.lineage.modes import with_other_mode
-from lineage_post.options import Options, gather_options, project_variables
+from lineage_post.options import Options, gather_options, project_variables, unknown_variables
 from lineage_post.publish import json
 from lineage_post.trace.dialects import ADAPTER_DIALECTS, dialect_of, rules_of
 
@@ -187,6 +187,8 @@ def options_of(places: Places, request: Request) -> Options:
         "strict": request.strict or None,
         "exclude_packages": request.exclude_packages or None,
     }
+    for unknown in unknown_variables(os.environ):
+        console.warn(unknown)
     options = gather_options(
         flags=flags,
         environ=os.environ,

@@ -132,7 +132,19 @@ def test_a_wrong_option_is_named(duck: DbtProject) -> None:
     result = duck.dbt(*RUN_REPORT)
     assert result.code == 0
     [line] = result.ours
-    assert "there is no option 'exposure'" in line
+    assert "there is no option 'exposure'" in line and "Did you mean exposures?" in line
+
+
+def test_the_hook_reads_the_environment_and_tells_what_is_no_option(
+    duck: DbtProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LINEAGE_POST_ENABLED", "false")
+    monkeypatch.setenv("LINEAGE_POST_STRICTLY", "true")
+    before = duck.recorded()
+    result = duck.dbt("--warn-error", *RUN_REPORT)
+    [line] = result.ours
+    assert result.code == 0 and duck.recorded() == before
+    assert "LINEAGE_POST_STRICTLY is no option" in line and "mean LINEAGE_POST_STRICT?" in line
 
 
 def test_switched_off_it_does_nothing(duck: DbtProject) -> None:

@@ -10,7 +10,7 @@ import yaml
 from lineage_post import __version__
 from lineage_post.errors import LineageError
 from lineage_post.init_project import HOOK, PACKAGE_DIRECTORY, Plan, plan_init, write_plan
-from lineage_post.options import Options, options_from_mapping
+from lineage_post.options import Options, gather_options
 
 PROJECT = """\
 # Our shop.
@@ -52,7 +52,7 @@ def test_a_fresh_project_gets_package_hook_and_vars(project: Path) -> None:
 def test_the_vars_block_holds_every_option_with_its_default_and_a_comment(project: Path) -> None:
     init(project)
     block = load(project / "dbt_project.yml")["vars"]["lineage_post"]  # type: ignore[index]
-    assert options_from_mapping(block, where="vars") == Options()
+    assert gather_options(variables=block) == Options()
     assert set(block) == set(Options.__dataclass_fields__)
     lines = (project / "dbt_project.yml").read_text(encoding="utf-8").splitlines()
     for name in block:

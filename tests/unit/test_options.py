@@ -9,8 +9,10 @@ from lineage_post.errors import OptionError
 from lineage_post.options import (
     Options,
     gather_options,
-    options_from_mapping,
+    is_strict_in_dbt,
+    options_in_dbt,
     project_variables,
+    unknown_variables,
 )
 from lineage_post.vocabulary import ExposureMode
 
@@ -70,7 +72,7 @@ def test_a_wrong_value_is_refused_with_the_place_it_stands_in(
     values: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(OptionError) as caught:
-        options_from_mapping(values, where="vars: lineage_post")
+        gather_options(variables=values)
     assert message in str(caught.value) and "vars: lineage_post" in str(caught.value)
 
 
@@ -86,6 +88,55 @@ def test_the_block_of_a_dbt_project_file_is_read(tmp_path: Path) -> None:
     text = "name: shop\nvars:\n  other: '{{ 1 }}'\n  lineage_post: {strict: true}\n"
     (tmp_path / "dbt_project.yml").write_text(text, encoding="utf-8")
     assert project_variables(tmp_path) == {"strict": True}
+
+
+def test_the_vars_of_the_projects_own_name_go_before_those_of_all(tmp_path: Path) -> None:
+    text = (
+        "name: shop\nvars:\n  shop: {lineage_post: {strict: true}}\n  lineage_post: {docs: false}\n"
+    )
+    (tmp_path / "dbt_project.yml").write_text(text, encoding="utf-8")
+    assert project_variables(tmp_path) == {"strict": True}
+
+
+def test_an_option_with_a_slip_of_the_pen_is_named_with_its_near_name() -> None:
+    with pytest.raises(OptionError, match="Did you mean exposures_limit"):
+        gather_options(variables={"exposure_limit": 3})
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("LINEAGE_POST_EXPOSURE", "did you mean LINEAGE_POST_EXPOSURES?"),
+        ("lineage_post_strict", "did you mean LINEAGE_POST_STRICT?"),
+        ("LINEAGE_POST_WHATEVER", "is no option and does nothing"),
+    ],
+)
+def test_a_variable_that_is_no_option_is_told(name: str, said: str) -> None:
+    (told,) = unknown_variables({name: "1", "HOME": "/", "LINEAGE_POST_DOCS": "false"})
+    assert name in told and told.endswith(said)
+
+
+def test_tokens_are_no_options() -> None:
+    assert unknown_variables({"LINEAGE_POST_TOKEN": "x", "LINEAGE_POST_SALES_TOKEN": "y"}) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "variables", "expected"),
+    [
+        (None, {"strict": True}, True),
+        (None, {"strict": "yes"}, False),
+        ("true", {}, True),
+        ("false", {"strict": True}, False),
+    ],
+)
+def test_within_dbt_the_environment_goes_before_the_var(
+    text: str | None, variables: dict[str, Any], expected: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if text is not None:
+        monkeypatch.setenv("LINEAGE_POST_STRICT", text)
+    assert is_strict_in_dbt(variables) is expected
+    if variables.get("strict") != "yes":
+        assert options_in_dbt(variables).strict is expected
 
 
 @pytest.mark.parametrize("text", ["name: shop\n", "vars: 1\n", "", "vars: {lineage_post: 1}\n"])
