@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sqlglot import exp
 from sqlglot.expressions import Identifier
 
 from lineage_post.trace.ctes import Cte
@@ -191,7 +192,9 @@ def _not_listed(t: Tracer, identifier: Any, key: str, f: Frame) -> int:
     if t.rules.row_alias:
         operand = find_operand(key, f)
         if operand is not None:
-            return row_of(t, operand.relation)
+            x = row_of(t, operand.relation)
+            t.step = Step(exp.Column(this=identifier), f, len(t.log), len(t.log), x)
+            return x
     spelling = t.spell(identifier)
     if key in t.variables:
         return variable(t, spelling)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sqlglot import exp
+
 from lineage_post.trace import (
     aggregates,
     conditions,
@@ -79,7 +81,7 @@ def trace_node(
     try:
         if script is not None:
             t.variables, t.filled = script.variables, script.filled
-        if t.rules.name == "mysql" and ":=" in t.tokens.sql:
+        if (t.rules.name == "mysql" and ":=" in t.tokens.sql) or isinstance(node, exp.Update):
             t.filled |= filled_by(node, t.rules.family)
         result: Written = written(t, node, {} if script is None else script.env)
         if script is not None:

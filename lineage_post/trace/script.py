@@ -73,7 +73,7 @@ class Script:
 
     def note(self, node: Any, made: Written) -> None:
         """Takes in what a statement made or changed."""
-        if isinstance(node, (exp.Declare, exp.Set, exp.Select)):
+        if isinstance(node, (exp.Declare, exp.Set, exp.Select, exp.Update)):
             self.filled |= filled_by(node, self.settings.schema.rules.family)
         if isinstance(node, exp.Create) or (
             isinstance(node, exp.Select) and node.args.get("into") is not None

@@ -114,6 +114,8 @@ def _field_of(t: Tracer, item: Any, n: int) -> tuple[str, Any]:
         return spelled, item.expression
     if isinstance(item, exp.Alias):
         return t.spell(item.args["alias"]), item.this
+    if t.rules.family == "postgres":  # ``row(a, b)`` has no names of its own
+        return f"f{n + 1}", item
     if isinstance(item, exp.Column):
         return t.spell(item.this), item
     return f"_{n + 1}", item
@@ -124,6 +126,13 @@ _ARRAYS_OF_ROWS = frozenset(
     {"list", "array_agg", "collect_list", "collect_set", "grouparray", "groupuniqarray"}
 )
 _SAME = frozenset({"first", "last", "any_value", "any", "anylast", "list_reverse", "list_slice"})
+#: Functions of Postgres that give records, each field of which is of all that goes in.
+_RECORDS = frozenset(
+    f"{prefix}_{name}"
+    for prefix in ("json", "jsonb")
+    for name in ("each", "each_text", "populate_record", "to_record", "populate_recordset",
+                 "to_recordset")
+)  # fmt: skip
 _SORTED = frozenset({"arraysort", "arrayreversesort"})
 _FIRST = frozenset(
     {"list_extract", "list_element", "array_extract", "list_first", "list_last", "arrayelement",
@@ -159,6 +168,8 @@ def of_named_arguments(t: Tracer, node: Any, f: Frame) -> MaybeShape:
         if item is not None:
             return _of_picked(t, node, item, f)
         return of_first(t, exp.Paren(this=first.copy()), f)
+    if name in _RECORDS and t.rules.family == "postgres":
+        return Document()
     if name in TIME_WINDOWS and t.rules.family == "spark":
         return Document()  # both ends are of the time alone
     return None
@@ -228,6 +239,13 @@ def of_sorted(t: Tracer, node: Any, f: Frame) -> MaybeShape:
     order = collapsed(evaluate(t, node.args["this"], f), SORT)
     shape = changed(t, of_inner(t, node, f), lambda x: x | order)
     return Array(shape.element, shape.row, order) if isinstance(shape, Array) else shape
+
+
+def of_exploded(t: Tracer, node: Any, f: Frame) -> MaybeShape:
+    """``unnest(a)`` in a select list: an element."""
+    array = node.args.get("this") or next(iter(node.expressions), None)
+    shape = None if array is None else t.expression_shape(array, f)
+    return None if shape is None else t.hooks.element_shape(t, shape)
 
 
 def of_first(t: Tracer, node: Any, f: Frame) -> MaybeShape:

@@ -71,6 +71,7 @@ _SHAPES: tuple[tuple[tuple[type, ...], Callable[[Tracer, Any, Frame], MaybeShape
     (_classes("ArrayMax", "ArrayMin"), of.of_greatest),
     (_classes("ArrayFirst", "ArrayLast"), of.of_first),
     (_classes("Bracket"), of.of_bracket),
+    (_classes("Explode", "Unnest"), of.of_exploded),
     (_classes("Case", "If"), of.of_case),
     (_classes("Coalesce"), of.of_coalesce),
     (_classes("Cast", "TryCast"), of.of_cast),

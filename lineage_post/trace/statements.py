@@ -17,6 +17,7 @@ from lineage_post.trace.merge import merged
 from lineage_post.trace.multi_insert import Into, filled, table_of
 from lineage_post.trace.opens import Open
 from lineage_post.trace.outputs import add_output
+from lineage_post.trace.provenance import FILTER, JOIN
 from lineage_post.trace.queries import query
 from lineage_post.trace.relation import Relation
 from lineage_post.trace.sources import add_source
@@ -174,10 +175,37 @@ def _insert(t: Tracer, node: Any, env: Env) -> Written:
     relation = query(t, source, env, None)
     if not node.args.get("by_name"):
         relation = relation.renamed(written_names(t, target, columns, relation))
+    if node.args.get("where") is not None or isinstance(node.args.get("using"), list):
+        relation = _replacing(t, node, target, relation)
     conflict = node.args.get("conflict")
     if conflict is not None and conflict.expressions:
         relation = _on_conflict(t, conflict, target, relation, _sources_of(t, node, relation, env))
     return Written(relation, operation, label)
+
+
+def _replacing(t: Tracer, node: Any, target: Any, inserted: Relation) -> Relation:
+    """Databricks' ``insert into t replace where c``, ``replace using (a)``: which rows of t go."""
+    f = Frame(None, {})
+    t.frames.append(f)
+    add_source(t, target, f)
+    where = node.args.get("where")
+    if where is not None:
+        start = len(t.log)
+        where = where.this if isinstance(where, exp.Where) else where
+        t.decide(f, where, start, t.hooks.evaluate(t, where, f), FILTER)
+    for key in node.args.get("using") or ():
+        for relation in (f.operands[0].relation, inserted):
+            i = relation.position(t.key(key))
+            if i >= 0:
+                x = relation.at(i)
+            else:
+                x = relation.open.column(t, t.key(key), t.spell(key)) if relation.open else 0
+            t.decide(f, key, len(t.log), x, JOIN)
+    f.decide_like(inserted)
+    return Relation(
+        t.rules, inserted.spellings, inserted.all(), inserted.steps, f.rows | inserted.rows,
+        f.rows_of, inserted.open,
+    )  # fmt: skip
 
 
 def _sources_of(t: Tracer, node: Any, inserted: Relation, env: Env) -> list[Operand]:

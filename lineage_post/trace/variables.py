@@ -34,7 +34,7 @@ def _assignments(node: Any, family: str) -> Iterator[tuple[Any, Any]]:
                 yield found.this, found.expression
         elif isinstance(found.this, exp.Table) and isinstance(found.this.this, exp.Parameter):
             yield found.this.this, found.parent  # MySQL's select ... into @a
-    if family == "tsql" and isinstance(node, exp.Select):
-        for item in node.expressions:  # select @a = b from ...
+    if family == "tsql" and isinstance(node, (exp.Select, exp.Update)):
+        for item in node.expressions:  # select @a = b from ..., update t set @a = b
             if isinstance(item, exp.EQ) and isinstance(item.this, exp.Parameter):
                 yield item.this, item.expression

@@ -54,6 +54,9 @@ def assign(t: Tracer, node: Any, f: Frame, result: Assignments) -> None:
     if not isinstance(node, (exp.EQ, exp.PropertyEQ)):
         return
     target, value = node.this, node.expression
+    if isinstance(target, exp.Parameter):  # ``@x = b``, ``@x = a = b``
+        assign(t, value, f, result)
+        return
     if isinstance(target, (exp.Tuple, exp.Paren)):
         names = target.expressions if isinstance(target, exp.Tuple) else [target.this]
         _assign_row(t, names, value, f, result)
