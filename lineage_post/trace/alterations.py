@@ -35,7 +35,7 @@ class Change(NamedTuple):
 
 def new_name(node: Any) -> Any:
     """The table that ``alter table t rename to u`` names; None for another statement."""
-    actions = (node.args.get("actions") or ()) if isinstance(node, exp.Alter) else ()
+    actions: Any = (node.args.get("actions") or ()) if isinstance(node, exp.Alter) else ()
     if len(actions) != 1 or not isinstance(actions[0], exp.AlterRename) or renamed_column(node):
         return None
     target, old = actions[0].this, node.this

@@ -28,7 +28,7 @@ def read_files(t: Tracer, function: Any) -> Relation:
     if written is not None and t.schema.find((written,)) is not None:
         return t.table((written,))
     arguments = _arguments(function)
-    first = arguments[0] if arguments else None
+    first: Any = arguments[0] if arguments else None
     files = first.expressions if isinstance(first, (exp.Array, exp.List)) else [first]
     if not files or not all(isinstance(f, exp.Literal) and f.is_string for f in files):
         return t.open_relation(written or str(function.sql(dialect=t.rules.dialect)))

@@ -95,13 +95,34 @@ def _duckdb_name(t: Tracer, node: Any) -> str:
     plain = _plain_name(node)
     if plain is not None:
         return plain
-    text = str(node.sql(dialect=t.rules.dialect, copy=False))
-    if not isinstance(node, exp.Binary) or isinstance(node, (exp.Func, exp.Dot)):
-        return text
-    left, right = _duckdb_name(t, node.args["this"]), _duckdb_name(t, node.args["expression"])
-    words = str(node.this.sql(dialect=t.rules.dialect, copy=False))
-    rest = text[len(words) :].strip()
-    return f"({left} {rest.split(' ', 1)[0]} {right})"
+    if _is_operator(node):
+        return _chain_name(t, node)
+    return str(node.sql(dialect=t.rules.dialect, copy=False))
+
+
+def _is_operator(node: Any) -> bool:
+    return isinstance(node, exp.Binary) and not isinstance(node, (exp.Func, exp.Dot))
+
+
+def _chain_name(t: Tracer, node: Any) -> str:
+    """``a || b || c`` as ``((a || b) || c)``, in one pass from the right to the left."""
+    parts: list[str] = []
+    count = 0
+    while _is_operator(node):
+        parts.append(f" {_word(t, node)} {_duckdb_name(t, node.args['expression'])})")
+        count += 1
+        node = node.args["this"]
+        while isinstance(node, exp.Paren):
+            node = node.args["this"]
+    return "(" * count + _duckdb_name(t, node) + "".join(reversed(parts))
+
+
+def _word(t: Tracer, node: Any) -> str:
+    """The operator between two names, without its operands."""
+    others = {k: v for k, v in node.args.items() if k not in ("this", "expression")}
+    plain = type(node)(this=exp.column("a"), expression=exp.column("b"), **others)
+    text = str(plain.sql(dialect=t.rules.dialect, copy=False))
+    return text[1:].strip().split(" ", 1)[0]
 
 
 def _plain_name(node: Any) -> str | None:

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
-from operator import attrgetter
 from typing import Any
 
 from sqlglot import TokenType, exp
 
-_OPENING = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE})
-_CLOSING = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE})
-_SPREADS = frozenset({TokenType.DISTINCT, TokenType.ALL})
-_CASE, _END = frozenset({TokenType.CASE}), frozenset({TokenType.END})
-#: What may stand behind a select item, and then behind a type of one word.
-_AFTER_ALIAS = frozenset(
-    {TokenType.COMMA, TokenType.FROM, TokenType.R_PAREN, TokenType.SEMICOLON, TokenType.UNION}
-)
-_AFTER_TYPE = _AFTER_ALIAS | {
+from lineage_post.trace.token_list import AFTER_ALIAS, SPREADS, TokenList
+
+#: What may stand behind a type of one word.
+_AFTER_TYPE = AFTER_ALIAS | {
     TokenType.ALIAS, TokenType.AND, TokenType.OR, TokenType.EQ, TokenType.NEQ, TokenType.GT,
     TokenType.GTE, TokenType.LT, TokenType.LTE, TokenType.PLUS, TokenType.DASH, TokenType.STAR,
     TokenType.SLASH, TokenType.DPIPE, TokenType.BETWEEN, TokenType.IN, TokenType.IS,
@@ -37,93 +30,20 @@ _ALSO_CALLS = _AND_OR | {
 }  # fmt: skip
 _BEFORE_ARGUMENT = frozenset({TokenType.COMMA, TokenType.L_PAREN})
 _LEFT_FIRST = (exp.Between, exp.In, exp.Connector, exp.Window, exp.Filter)
-_START = attrgetter("start")
 _COLUMN_PARTS = ("catalog", "db", "table", "this")
 
 
-class Tokens:
-    """The tokens of a statement, and which of them is at an offset."""
+class Tokens(TokenList):
+    """The tokens of a statement, and the first and the last one of each of its expressions."""
 
-    __slots__ = ("_firsts", "_lasts", "_starts", "sql", "tokens")
+    __slots__ = ("_firsts", "_lasts")
 
     def __init__(self, sql: str, tokens: Sequence[Any]) -> None:
-        self.sql = sql
-        self.tokens = tokens
-        self._starts: list[int] = []
+        super().__init__(sql, tokens)
         #: What was found, by the identity of a node, which is kept: the start of a cast asks for
         #: the end of what is cast and that for its start, twice as often with each level.
         self._firsts: dict[int, tuple[Any, int | None]] = {}
         self._lasts: dict[int, tuple[Any, int | None]] = {}
-
-    def slice(self, first: int, last: int) -> str:
-        """The text from one token to another."""
-        return self.sql[self.tokens[first].start : self.tokens[last].end + 1]
-
-    def at(self, node: Any) -> int | None:
-        """The token a node says it starts at."""
-        meta = node._meta
-        if meta is None or "start" not in meta:
-            return None
-        starts = self._starts
-        if not starts:
-            starts = self._starts = list(map(_START, self.tokens))
-        start = meta["start"]
-        n = bisect_left(starts, start)
-        return n if n < len(starts) and starts[n] == start else None
-
-    def before_alias(self, alias: Any) -> tuple[int, int] | None:
-        """The select item that ends where its alias stands, with or without ``as``."""
-        at = self.at(alias)
-        if at is None or at < 2:
-            return None
-        if self.tokens[at - 1].token_type is TokenType.ALIAS:
-            last = at - 2
-        elif at + 1 < len(self.tokens) and self.tokens[at + 1].token_type in _AFTER_ALIAS:
-            last = at - 1
-        else:  # ``n: x`` and ``n = x`` name what follows
-            return None
-        first = self._after_previous(alias)
-        if first is None:
-            first = self._item_start(last)
-        return None if first is None or first > last else (first, last)
-
-    def _after_previous(self, alias: Any) -> int | None:
-        """Where a select item starts, by the name that the one before it ends with."""
-        item = alias.parent
-        if item.__class__ is not exp.Alias or not item.index or item.arg_key != "expressions":
-            return None
-        previous = item.parent.args["expressions"][item.index - 1]
-        if previous.__class__ is exp.Alias:
-            name = previous.args["alias"]
-        elif previous.__class__ is exp.Column:
-            name = previous.args["this"]
-        else:
-            return None
-        at = self.at(name)
-        follows = self.tokens[at + 1 : at + 2] if at is not None else ()
-        if at is None or not follows or follows[0].token_type is not TokenType.COMMA:
-            return None
-        return at + 2
-
-    def _item_start(self, last: int) -> int | None:
-        tokens = self.tokens
-        depth = 0
-        for n in range(last, -1, -1):
-            kind = tokens[n].token_type
-            if kind in _CLOSING:
-                depth += 1
-            elif kind in _OPENING:
-                if depth == 0:
-                    return n + 1
-                depth -= 1
-            elif depth == 0:
-                if kind is TokenType.COMMA:
-                    return n + 1
-                if kind is TokenType.PIPE_GT:
-                    return None
-                if kind is TokenType.SELECT:
-                    return n + 2 if tokens[n + 1].token_type in _SPREADS else n + 1
-        return None
 
     def first_of(self, node: Any) -> int | None:
         """The first token of an expression."""
@@ -176,11 +96,6 @@ class Tokens:
     def _preceded(self, inner: Any, kind: Any) -> int | None:
         return self._before(self.first_of(inner), kind)
 
-    def _before(self, first: int | None, kind: Any) -> int | None:
-        if not first or self.tokens[first - 1].token_type is not kind:
-            return None
-        return first - 1
-
     def _first_of_not(self, inner: Any) -> int | None:
         """``not x`` begins with the word; ``a is not null``, ``a not in (...)`` with their left."""
         if isinstance(inner, _WITH_NOT_WITHIN):
@@ -210,7 +125,7 @@ class Tokens:
             if table.__class__ is exp.Table and table.args.get("db") is None:
                 first = self._before(self.at(table.args["this"]), TokenType.FROM)
                 first = self._before(first, TokenType.STAR)
-        if first and self.tokens[first - 1].token_type in _SPREADS:
+        if first and self.tokens[first - 1].token_type in SPREADS:
             first -= 1
         return self._before(first, TokenType.SELECT)
 
@@ -276,11 +191,6 @@ class Tokens:
             else:
                 return None
 
-    def _followed(self, last: int | None, kind: Any) -> int | None:
-        if last is None or last + 1 >= len(self.tokens):
-            return None
-        return last + 1 if self.tokens[last + 1].token_type is kind else None
-
     def _in(self, last: int | None) -> int | None:
         negated = self._followed(last, TokenType.NOT)
         return self._followed(last if negated is None else negated, TokenType.IN)
@@ -319,31 +229,6 @@ class Tokens:
         last = self._closing(colons + 1) or colons + 1
         follows = self.tokens[last + 1 : last + 2]
         return last if not follows or follows[0].token_type in _AFTER_TYPE else None
-
-    def _closing(self, at: int | None) -> int | None:
-        """The parenthesis that closes the one right behind a token."""
-        first = self._followed(at, TokenType.L_PAREN)
-        return None if first is None else self._match(first, _OPENING, _CLOSING)
-
-    def _end(self, at: int | None) -> int | None:
-        return None if at is None else self._match(at, _CASE, _END)
-
-    def _is_dot(self, n: int) -> bool:
-        """Whether a name follows: ``t.end`` ends no CASE."""
-        return self.tokens[n].token_type is TokenType.DOT
-
-    def _match(self, at: int, opening: frozenset[Any], closing: frozenset[Any]) -> int | None:
-        """Where what opens at a token is closed."""
-        depth = 0
-        for n in range(at, len(self.tokens)):
-            kind = self.tokens[n].token_type
-            if kind in opening:
-                depth += 1
-            elif kind in closing and not (closing is _END and self._is_dot(n - 1)):
-                depth -= 1
-                if depth == 0:
-                    return n
-        return None
 
 
 def _starts_with_its_left_side(node: Any) -> bool:

@@ -123,3 +123,10 @@ def test_joins_without_a_condition_up_to_the_limit_are_traced() -> None:
     joins = "".join(f" join t t{i}" for i in range(BARE_JOIN_LIMIT - 2))
     found = trace(f"select t.a0 from t{joins}", dialect="duckdb", schema={"t": COLUMNS})
     assert found.state is State.KNOWN
+
+
+def test_a_long_chain_is_named_as_duckdb_names_it_without_going_over_it_again_and_again() -> None:
+    count = 3000
+    sql = f"select {' || '.join(['a0'] * count)} from t"
+    (output,) = trace(sql, dialect="duckdb", schema={"t": COLUMNS}).outputs
+    assert output.name == "(" * (count - 1) + "a0" + " || a0)" * (count - 1)
