@@ -29,6 +29,7 @@ from lineage_post.diff.document import diff_to_dict, selection_of
 from lineage_post.diff.wording import (
     before_and_after,
     broken_places,
+    doubtful_places,
     forms,
     grouped,
     node_name,
@@ -210,6 +211,10 @@ def _lines(change: NodeChange, lineages: tuple[Lineage, Lineage]) -> list[tuple[
         kind = one.role or KINDS.get(one.kind, one.kind)
         name = f"{one.name}: {columns}" if columns else one.name
         lines.append(("breaks", f"{name} ({kind}) {one.file}:{one.line or ''}".rstrip(":")))
+    for one, columns, because in doubtful_places(change):
+        name = f"{one.name}: {columns or 'rows'}"
+        at = f"{one.file}:{one.line or ''}".rstrip(":")
+        lines.append(("may break", f"{name} ({KINDS.get(one.kind, one.kind)}) {at} {because}"))
     for label, moved in (("values", change.affected), ("rows only", change.rows)):
         lines += [(label, f"{name}: {names}") for name, names in grouped(moved, lineages)]
     for consumer in change.consumers:

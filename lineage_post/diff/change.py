@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lineage_post.graph import Column
-from lineage_post.impact import Dependent, Moved, Possible
+from lineage_post.impact import Dependent, Doubt, Moved, Possible
 from lineage_post.vocabulary import Word
 
 
@@ -50,7 +50,8 @@ class NodeChange:
     ``broken`` are the dependents that still need what is gone; ``affected`` the outputs whose
     values can move and ``rows`` those of nodes whose rows come or go; ``consumers`` store the name
     of an affected column. ``candidates`` are columns that this one may have been renamed to, where
-    several have the same expression. ``because`` names the rule behind the level. ``forms`` are
+    several have the same expression. ``may_break`` are the dependents whose SQL may not take a new
+    type, with what in it. ``because`` names the rule behind the level. ``forms`` are
     those of an incremental model that was compiled in two: the change may be of the form alone,
     where ``is_same_code``.
     """
@@ -64,6 +65,7 @@ class NodeChange:
     after: str | None = None
     candidates: tuple[str, ...] = ()
     broken: tuple[Dependent, ...] = ()
+    may_break: tuple[Doubt, ...] = ()
     affected: tuple[Moved, ...] = ()
     rows: tuple[Moved, ...] = ()
     consumers: tuple[str, ...] = ()

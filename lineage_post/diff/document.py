@@ -51,6 +51,9 @@ def _change_to_dict(change: NodeChange) -> dict[str, Any]:
         "file": change.file,
         "line": change.line,
         "broken": [_broken_to_dict(d) for d in change.broken],
+        "may_break": [
+            {**_broken_to_dict(d.dependent), "because": d.because} for d in change.may_break
+        ],
         "affected": {"values": _moved(change.affected), "rows": _moved(change.rows)},
         "consumers": list(change.consumers),
         "possibly_affected": [possible_to_dict(p) for p in change.possible],

@@ -16,11 +16,13 @@ from lineage_post.impact import (
     Change,
     ChangeKind,
     Dependent,
+    Doubt,
     How,
     Moved,
     Possible,
 )
 from lineage_post.impact.possible import possible_of
+from lineage_post.impact.retype import doubts_of
 from lineage_post.impact.walk import display_name
 from lineage_post.lineage.modes import forms_of
 from lineage_post.vocabulary import Reason, State
@@ -63,11 +65,14 @@ class Effects:
         return Diff(changes, tuple(sorted(kept)))
 
     def _change(self, found: Found) -> NodeChange:
-        broken = self._broken(found)
+        is_retyped = found.kind is DiffKind.COLUMN_RETYPED
+        broken, doubtful = self._retyped(found) if is_retyped else (self._broken(found), ())
         level, because = self._level(found, broken)
+        if doubtful and level is Level.CHANGED:
+            level, because = Level.UNKNOWN, "SQL that reads it may not take the new type"
         change = NodeChange(
             found.kind, found.unique_id, found.column, level, because,
-            found.before, found.after, found.candidates, broken,
+            found.before, found.after, found.candidates, broken, doubtful,
         )  # fmt: skip
         return self._placed(self._with_affected(self._with_forms(change)))
 
@@ -113,10 +118,7 @@ class Effects:
         return None
 
     def _broken(self, found: Found) -> tuple[Dependent, ...]:
-        """Dependents that still have the name of what is gone, or the type of what changed."""
-        if found.kind is DiffKind.COLUMN_RETYPED:
-            change = Change(ChangeKind.RETYPE, found.unique_id, found.column or "", found.after)
-            return self.after.impact(change).broken
+        """Dependents that still have the name of what is gone."""
         if found.kind is DiffKind.NODE_REMOVED:
             return tuple(self._readers_left(found.unique_id))
         if found.kind not in GONE:
@@ -125,6 +127,19 @@ class Effects:
         dependents = self.before.impact(change).dependents
         by_name = (d for d in dependents if BreaksOn.RENAME in d.breaks_on)
         return tuple(d for d in by_name if self._still_broken(d))
+
+    def _retyped(self, found: Found) -> tuple[tuple[Dependent, ...], tuple[Doubt, ...]]:
+        """What stores a column's type before, and whose SQL of today may not take the new one."""
+        change = Change(ChangeKind.RETYPE, found.unique_id, found.column or "")
+        impact = self.after.impact(change)
+        doubts = doubts_of(
+            self.after.lineage,
+            found.start,
+            found.after or "",
+            impact.dependents,
+            was=found.before,
+        )
+        return impact.broken, doubts.may_break
 
     def _readers_left(self, unique_id: str) -> Iterator[Dependent]:
         """The nodes whose SQL still reads a node that is gone."""

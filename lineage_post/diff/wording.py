@@ -64,8 +64,24 @@ def before_and_after(change: NodeChange) -> tuple[str, str] | None:
 
 def broken_places(change: NodeChange) -> list[tuple[Dependent, str]]:
     """What breaks, each place once: with the columns of it that do, ``revenue, segment``."""
+    return _places(change.broken)
+
+
+def doubtful_places(change: NodeChange) -> list[tuple[Dependent, str, str]]:
+    """What may break, as ``broken_places`` has it, and why: ``SUM over varchar``."""
+    found: dict[str, list[Dependent]] = {}
+    for doubt in change.may_break:
+        found.setdefault(doubt.because, []).append(doubt.dependent)
+    return [
+        (one, columns, because)
+        for because, dependents in found.items()
+        for one, columns in _places(dependents)
+    ]
+
+
+def _places(dependents: Iterable[Dependent]) -> list[tuple[Dependent, str]]:
     found: dict[tuple[object, ...], list[Dependent]] = {}
-    for one in change.broken:
+    for one in dependents:
         found.setdefault((one.unique_id, one.kind, one.role, one.file, one.line), []).append(one)
     return [
         (members[0], ", ".join(dict.fromkeys(m.column for m in members if m.column)))

@@ -82,16 +82,25 @@ def family_of(data_type: str | None, dialect: str) -> str | None:
     return next((family for family, types in families.items() if kind.this in types), OTHER)
 
 
-def doubts_of(lineage: Lineage, start: Column, to: str, dependents: Iterable[Dependent]) -> Doubts:
+def doubts_of(
+    lineage: Lineage,
+    start: Column,
+    to: str,
+    dependents: Iterable[Dependent],
+    *,
+    was: str | None = None,
+) -> Doubts:
     """Of the dependents of a column that gets the type ``to``, those whose SQL may not take it.
 
-    None where the type stays in its family: from int to bigint no function is lost.
+    None where the type stays in its family: from int to bigint no function is lost. ``was`` is the
+    type before, where the lineage has the new one already.
     """
     dialect = _dialect(lineage)
     family = family_of(to, dialect)
     node = lineage.nodes.get(start[0])
     own = node.column(start[1] or "") if node is not None else None
-    if family is None or family == family_of(own.data_type if own else None, dialect):
+    before = was or (own.data_type if own else None)
+    if family is None or family == family_of(before, dialect):
         return Doubts()
     by_column = {(d.unique_id, d.column): d for d in dependents if d.role is None}
     found: tuple[dict[Column, Doubt], dict[Column, Doubt]] = ({}, {})

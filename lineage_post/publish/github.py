@@ -8,6 +8,7 @@ from lineage_post.diff import Diff, Level, NodeChange
 from lineage_post.diff.wording import (
     before_and_after,
     broken_places,
+    doubtful_places,
     forms,
     grouped,
     node_name,
@@ -89,6 +90,7 @@ def _table(diff: Diff, lineages: Lineages) -> list[str]:
 def _counts(change: NodeChange) -> str:
     found = [
         (len({d.unique_id for d in change.broken}), "broken"),
+        (len({d.dependent.unique_id for d in change.may_break}), "may break"),
         (len(change.affected), "values"),
         (len(change.rows), "rows only"),
         (len(change.consumers), "consumer" if len(change.consumers) == 1 else "consumers"),
@@ -125,6 +127,10 @@ def _body(change: NodeChange, lineages: Lineages) -> Iterator[str]:
         at = f" at {code(f'{dependent.file}:{dependent.line}')}" if dependent.line else ""
         name = " ".join(code(part) for part in (dependent.name, columns) if part)
         yield f"- ❌ {name} {text(dependent.role or dependent.kind)}{at}"
+    for dependent, columns, because in doubtful_places(change):
+        at = f" at {code(f'{dependent.file}:{dependent.line}')}" if dependent.line else ""
+        name = f"{code(dependent.name)} {code(columns or 'rows')}"
+        yield f"- ⚠️ {name} may break: {text(because)}{at}"
     for title, moved in (("values can move", change.affected), ("rows come or go", change.rows)):
         for name, columns in grouped(moved, lineages):
             yield f"- {title} in {code(name)}: {text(columns)}"

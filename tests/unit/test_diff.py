@@ -220,8 +220,8 @@ def test_the_document_has_stable_keys() -> None:
     assert document["summary"] == {"breaking": 1, "unknown": 0, "changed": 1, "compatible": 0}
     assert list(document["changes"][0]) == [
         "kind", "unique_id", "column", "level", "because", "before", "after", "candidates", "file",
-        "line", "broken", "affected", "consumers", "possibly_affected", "build_modes",
-        "is_same_code",
+        "line", "broken", "may_break", "affected", "consumers", "possibly_affected",
+        "build_modes", "is_same_code",
     ]  # fmt: skip
 
 
@@ -298,3 +298,33 @@ def test_a_node_that_is_gone_and_still_read_by_its_name_breaks_its_readers() -> 
     rewritten = fct("select id, total as amount from dev.raw.orders")
     levels = {c.unique_id: c.level for c in diff([stg(), fct()], [rewritten]).changes}
     assert levels["model.shop.stg"] is Level.CHANGED
+
+
+def typed(data_type: str, fct_sql: str) -> Lineage:
+    source = make_source("orders", {"id": "int", "total": data_type})
+    return lineage_of(source, stg("select id, total as amount from dev.raw.orders"), fct(fct_sql))
+
+
+@pytest.mark.parametrize(
+    ("now", "fct_sql", "expected"),
+    [
+        ("varchar", "select sum(amount) as total from dev.main.stg", ["SUM over VARCHAR"]),
+        ("varchar", "select id from dev.main.stg where amount > 3", ["> with VARCHAR"]),
+        ("varchar", "select sum(cast(amount as int)) as total from dev.main.stg", []),
+        ("bigint", "select sum(amount) as total from dev.main.stg", []),
+    ],
+)
+def test_sql_that_may_not_take_another_type_is_told_in_every_form(
+    now: str, fct_sql: str, expected: list[str]
+) -> None:
+    lineages = typed("int", fct_sql), typed(now, fct_sql)
+    found = diff_of(*lineages)
+    change = next(c for c in found.changes if c.column == "total")
+    assert [d.because.upper() for d in change.may_break] == [e.upper() for e in expected]
+    assert change.level is (Level.UNKNOWN if expected else Level.CHANGED)
+    [document] = [c for c in diff_to_dict(found)["changes"] if c["unique_id"] == RAW
+                  and c["column"] == "total"]  # fmt: skip
+    assert [(d["name"], d["file"]) for d in document["may_break"]] == [
+        ("fct", "models/fct.sql") for _ in expected
+    ]
+    assert ("may break" in comment(found, lineages, [])) is bool(expected)

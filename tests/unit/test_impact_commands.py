@@ -246,3 +246,20 @@ def test_the_counts_fit_the_rows_that_are_listed(
     title, *rows = capsys.readouterr().out.splitlines()
     listed = [row for row in rows if row.startswith("contract")]
     assert len(listed) == 2 and "1 contract in 2 places" in title, [title, *rows]
+
+
+def test_diff_tells_which_sql_may_not_take_another_type_and_fails_where_that_is_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def of_type(data_type: str) -> Any:
+        columns = {"total": {"name": "total", "data_type": data_type}}
+        sql = "select total from dev.raw.orders"
+        return make_model("stg", sql, ["source.shop.raw.orders"], columns=columns)
+
+    last = reads_stg("select sum(total) as total from dev.main.stg")
+    state(tmp_path, of_type("double"), last)
+    answer(tmp_path, capsys, "cycles", of_type("text"), last)
+    code, out, _ = say(tmp_path, capsys, "diff --state state --fail-on breaking -s stg")
+    [line] = [line for line in out.splitlines() if "may break" in line]
+    assert code == 0 and "fct: total (model) models/fct.sql:1 SUM over text" in line
+    assert say(tmp_path, capsys, "diff --state state --fail-on unknown")[0] == 1
