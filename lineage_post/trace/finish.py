@@ -37,7 +37,7 @@ class Finisher:
 
     def output(self, ordinal: int, name: str, x: int, step: AnyStep) -> Output:
         """An output column; its edges and unknowns are noted."""
-        if step is None and not x & (x - 1) and not self._sources.has_others:
+        if step is None and not x & (x - 1) and not x & self._sources.others:
             return self._bare(ordinal, name, x)
         ways, missing = influences(self._sources, x)
         text = None

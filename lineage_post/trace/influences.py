@@ -18,7 +18,7 @@ _ANY = (1 << KINDS) - 1
 
 def influences(sources: Sources, x: int) -> tuple[list[Influence], list[Missing]]:
     """What ``x`` holds: the strongest value kind of each column, every other kind by itself."""
-    if sources.has_others:
+    if x & sources.others:
         return _of_variants(sources, x)
     found: list[Influence] = []
     table = sources.table
@@ -45,6 +45,7 @@ def _of_variants(sources: Sources, x: int) -> tuple[list[Influence], list[Missin
     """The same where some are masked, assumed or missing."""
     missing: list[Missing] = []
     paths: dict[ColumnRef, list[tuple[int, bool, bool]]] = {}
+    windows: dict[ColumnRef, int] = {}
     for i, kind in bits(x):
         source = sources.table[i]
         if isinstance(source, Missing):
@@ -56,9 +57,11 @@ def _of_variants(sources: Sources, x: int) -> tuple[list[Influence], list[Missin
             way = (kind, source.is_masked, source.is_assumed)
             source = source.ref
         paths.setdefault(source, []).append(way)
+        if source not in windows:
+            windows[source] = sources.window_of(source, i)
     found = []
     for ref, ways in paths.items():
-        window = sources.window_of(ref)
+        window = windows[ref]
         values = [way for way in ways if way[0] <= AGGREGATION]
         if values:
             found.append(_united(ref, max(values)[0], values, _spread(_VALUE, window)))

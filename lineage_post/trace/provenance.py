@@ -38,6 +38,7 @@ _UNAGGREGATED = _IDENTITY | _TRANSFORMATION
 _VALUE = _UNAGGREGATED | _AGGREGATION
 _INDIRECT = ((1 << (KINDS * CAPACITY)) - 1) ^ _VALUE
 _KEPT_BY_AGGREGATION = _INDIRECT | _AGGREGATION
+_BY_AGGREGATION = _AGGREGATION | _FIRST << SORT
 
 
 def transformed(x: int) -> int:
@@ -60,7 +61,7 @@ def unaggregated(x: int) -> int:
 
 def is_aggregate(x: int) -> bool:
     """Whether an aggregate is part of it; only one has an order of its own."""
-    return bool(x & (_AGGREGATION | _FIRST << SORT))
+    return bool(x & _BY_AGGREGATION)
 
 
 def collapsed(x: int, kind: int) -> int:

@@ -31,6 +31,7 @@ class Missing(NamedTuple):
     is_listed: bool = True
 
 
+_ANY = (1 << KINDS) - 1
 #: The constructor of a NamedTuple without its Python frame, for those made by the hundred.
 _new = tuple.__new__
 
@@ -40,16 +41,18 @@ AnySource = ColumnRef | Variant | Missing
 class Sources:
     """Interns sources: the same column has the same bit throughout a trace.
 
-    Columns of a table are added by the table itself, once. ``has_others`` tells whether anything
-    but plain columns is among the sources.
+    Columns of a table are added by the table itself, once.
     """
 
-    __slots__ = ("_ids", "has_others", "table")
+    __slots__ = ("_ids", "_windows", "others", "table")
 
     def __init__(self) -> None:
         self.table: list[AnySource] = []
         self._ids: dict[AnySource, int] = {}
-        self.has_others = False
+        #: All bits of what is no plain column.
+        self.others = 0
+        #: All bits of a column that has variants: its own and theirs.
+        self._windows: dict[ColumnRef, int] = {}
 
     def add(self, relation: str, column: str) -> int:
         """The IDENTITY bit of a column that is used for the first time."""
@@ -90,32 +93,37 @@ class Sources:
         """The same influences, over-approximated."""
         return self._changed(x, is_assumed=True)
 
-    def window_of(self, ref: ColumnRef) -> int:
-        """All bits of a column, in each of its variants."""
-        window = 0
-        for i, source in enumerate(self.table):
-            if source == ref or (source.__class__ is Variant and source[0] == ref):
-                window |= ((1 << KINDS) - 1) << (i * KINDS)
-        return window
+    def window_of(self, ref: ColumnRef, i: int) -> int:
+        """All bits of a column, one of whose ids is ``i``, in each of its variants."""
+        return self._windows.get(ref) or _ANY << i * KINDS
 
     def _changed(self, x: int, *, is_masked: bool = False, is_assumed: bool = False) -> int:
         y = 0
         for i, kind in bits(x):
             source = self.table[i]
             if isinstance(source, ColumnRef):
-                i = self._other(Variant(source, is_masked, is_assumed))
+                i = self._variant(Variant(source, is_masked, is_assumed), i)
             elif isinstance(source, Variant):
                 changed = Variant(
                     source.ref, source.is_masked or is_masked, source.is_assumed or is_assumed
                 )
-                i = self._other(changed)
+                i = self._variant(changed, i)
             y |= 1 << (i * KINDS + kind)
         return y
 
+    def _variant(self, variant: Variant, of: int) -> int:
+        """The id of a variant of the source ``of``."""
+        i = self._other(variant)
+        ref = variant[0]
+        self._windows[ref] = self.window_of(ref, of) | _ANY << i * KINDS
+        return i
+
     def _other(self, source: AnySource) -> int:
-        self.has_others = True
         i = self._ids.get(source)
-        return self._append(source) if i is None else i
+        if i is None:
+            i = self._append(source)
+            self.others |= _ANY << i * KINDS
+        return i
 
     def _append(self, source: AnySource) -> int:
         i = len(self.table)
