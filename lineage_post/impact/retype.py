@@ -70,6 +70,8 @@ def family_of(data_type: str | None, dialect: str) -> str | None:
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
+    if data_type and ";" in data_type:  # older parsers take what stands before it
+        return None
     try:
         kind = exp.DataType.build(data_type or "", dialect=dialect)
     except (SqlglotError, TypeError, ValueError):

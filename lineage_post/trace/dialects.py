@@ -296,13 +296,19 @@ def _lowered(identifier: Any) -> str:
 
 
 def _folded_lower(identifier: Any) -> str:
-    name = _written(identifier)
-    return name if identifier.args.get("quoted") else name.lower()
+    args = identifier.args
+    name = args.get("this")
+    if name.__class__ is not str:
+        name = _written(identifier)
+    return name if args.get("quoted") else name.lower()
 
 
 def _folded_upper(identifier: Any) -> str:
-    name = _written(identifier)
-    return name if identifier.args.get("quoted") else name.upper()
+    args = identifier.args
+    name = args.get("this")
+    if name.__class__ is not str:
+        name = _written(identifier)
+    return name if args.get("quoted") else name.upper()
 
 
 def _marked(fold: Callable[[Any], str]) -> Callable[[Any], str]:

@@ -34,6 +34,7 @@ _RUNNING = _PREFIXES | _ARROWS | {TokenType.LT}
 _KIND = attrgetter("token_type")
 _CONDITIONS = frozenset({TokenType.ON, TokenType.USING})
 _WITHOUT_CONDITION = frozenset({TokenType.CROSS, TokenType.NATURAL, TokenType.ARRAY})
+_OF_JOINS = _CONDITIONS | _WITHOUT_CONDITION | {TokenType.SELECT, TokenType.JOIN}
 
 
 def check(sql: str, tokens: Sequence[Any]) -> None:
@@ -100,8 +101,7 @@ def _check_nesting(kinds: Sequence[Any]) -> None:
 def _check_joins(tokens: Sequence[Any]) -> None:
     bare = 0
     has_method = False
-    for token in tokens:
-        kind = token.token_type
+    for kind in filter(_OF_JOINS.__contains__, map(_KIND, tokens)):
         if kind in _WITHOUT_CONDITION:
             has_method = True
         elif kind in _CONDITIONS or kind is TokenType.SELECT:

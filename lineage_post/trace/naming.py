@@ -50,7 +50,8 @@ def expression_name(t: Tracer, node: Any) -> str:
         return _postgres_name(node)
     if t.rules.name == "duckdb":
         return _duckdb_name(t, node)
-    text = str(node.sql(dialect=t.rules.dialect, copy=False))
+    written = t.tokens.text_of(node) if t.rules.name == "snowflake" else None
+    text = str(node.sql(dialect=t.rules.dialect, copy=False)) if written is None else written
     if t.rules.name in ("snowflake", "oracle", "exasol"):
         return text.upper()
     return text.lower() if t.rules.name == "" else text

@@ -78,17 +78,13 @@ class Texts:
     def _text(self, step: Step) -> str:
         if isinstance(step.node, exp.SetOperation):
             return str(step.node.key).upper()
+        if step.node.__class__ is exp.Distinct and not step.node.args.get("on"):
+            return "DISTINCT"
         span = self._tokens.before_alias(step.alias) if step.alias is not None else None
-        if span is None:
-            span = self._span(step.node)
-        if span is not None:
-            return self._tokens.slice(*span)
+        text = self._tokens.text_of(step.node) if span is None else self._tokens.slice(*span)
+        if text is not None:
+            return text
         return str(step.node.sql(dialect=self._tracer.rules.dialect, comments=False, copy=False))
-
-    def _span(self, node: Any) -> tuple[int, int] | None:
-        first = self._tokens.first_of(node)
-        last = None if first is None else self._tokens.last_of(node)
-        return None if first is None or last is None or last < first else (first, last)
 
 
 def _is_within(inner: Step, step: AnyStep) -> bool:

@@ -110,6 +110,19 @@ class TokenList:
             return None
         return last + 1 if self.tokens[last + 1].token_type is kind else None
 
+    def _end_of_path(self, last: int | None) -> int | None:
+        """``v:a.b[0]:c``: names behind colons and dots, and subscripts."""
+        tokens = self.tokens
+        while last is not None and last + 2 < len(tokens):
+            kind = tokens[last + 1].token_type
+            if kind is TokenType.L_BRACKET:
+                last = self._match(last + 1, _OPENING, _CLOSING)
+            elif kind is TokenType.COLON or kind is TokenType.DOT:
+                last += 1 if tokens[last + 2].token_type is TokenType.L_BRACKET else 2
+            else:
+                break
+        return last
+
     def _closing(self, at: int | None) -> int | None:
         """The parenthesis that closes the one right behind a token."""
         first = self._followed(at, TokenType.L_PAREN)

@@ -45,6 +45,14 @@ class Tokens(TokenList):
         self._firsts: dict[int, tuple[Any, int | None]] = {}
         self._lasts: dict[int, tuple[Any, int | None]] = {}
 
+    def text_of(self, node: Any) -> str | None:
+        """An expression as it is written, where both of its ends can be told."""
+        first = self.first_of(node)
+        last = None if first is None else self.last_of(node)
+        if first is None or last is None or last < first:
+            return None
+        return self.slice(first, last)
+
     def first_of(self, node: Any) -> int | None:
         """The first token of an expression."""
         while _starts_with_its_left_side(node):
@@ -98,7 +106,7 @@ class Tokens(TokenList):
 
     def _first_of_not(self, inner: Any) -> int | None:
         """``not x`` begins with the word; ``a is not null``, ``a not in (...)`` with their left."""
-        if isinstance(inner, _WITH_NOT_WITHIN):
+        if isinstance(inner, _WITH_NOT_WITHIN) and not inner.args.get("negate"):
             last = self.last_of(inner.args["this"])
             is_word = self._followed(last, TokenType.IS)
             if self._followed(last if is_word is None else is_word, TokenType.NOT) is not None:
@@ -180,13 +188,18 @@ class Tokens(TokenList):
                 node = a["high"]
             elif cls is exp.Neg:
                 node = a["this"]
+            elif _is_path(node):
+                return self._end_of_path(self.last_of(a["this"]))
             elif isinstance(node, exp.Func) and not isinstance(node, exp.Connector):
                 return self._last_of_function(node)
             elif isinstance(node, exp.Binary) and cls is not exp.Dot:
                 if cls not in _AND_OR and self._is_call(node):
                     return None
                 if a["expression"].__class__ in _WITHOUT_POSITION:
-                    return self._operand(self.last_of(a["this"]))
+                    last = self.last_of(a["this"])
+                    if a.get("negate"):  # Postgres' ``a is not null`` is no NOT
+                        last = self._followed(last, TokenType.IS)
+                    return self._operand(last)
                 node = a["expression"]
             else:
                 return None
@@ -205,10 +218,10 @@ class Tokens(TokenList):
 
     def _last_of_not(self, inner: Any) -> int | None:
         """``a is not null`` is parsed as a negation of ``a is null``; ``not x`` ends with x."""
-        if inner.__class__ is exp.Is and inner.args["expression"].__class__ is exp.Null:
-            last = self._followed(self.last_of(inner.args["this"]), TokenType.IS)
-            negated = self._followed(self._followed(last, TokenType.NOT), TokenType.NULL)
-            return negated if negated is not None else self.last_of(inner)
+        if inner.__class__ is exp.Is and not inner.args.get("negate"):
+            word = self._followed(self.last_of(inner.args["this"]), TokenType.IS)
+            if self._followed(word, TokenType.NOT) is not None:
+                return self._operand(word)
         return self.last_of(inner)
 
     def _last_of_function(self, node: Any) -> int | None:
@@ -232,6 +245,11 @@ class Tokens(TokenList):
 
 
 def _starts_with_its_left_side(node: Any) -> bool:
-    if isinstance(node, _LEFT_FIRST):
+    if isinstance(node, _LEFT_FIRST) or _is_path(node):
         return True
     return isinstance(node, exp.Binary) and not isinstance(node, (exp.Func, exp.Dot))
+
+
+def _is_path(node: Any) -> bool:
+    """``v:a.b`` of Snowflake and Databricks."""
+    return node.__class__ is exp.JSONExtract and bool(node.args.get("variant_extract"))

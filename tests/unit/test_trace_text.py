@@ -40,6 +40,13 @@ PREDICATES = (
     ("redshift", "(a =  1 or b <> 2)"),
     ("trino", "cast(a  as varchar) like 'x%'"),
     ("clickhouse", "a::Int64  = 3"),
+    ("postgres", "coalesce(a,  b)  is not null"),
+    ("postgres", "not  a is not null"),
+    ("postgres", "a is not null  and b is  not true"),
+    ("duckdb", "(a  is not true) or b is  not null"),
+    ("snowflake", "a:x.y[0]:z::text  = 'v'"),
+    ("snowflake", "a:\"x y\".z  is not null and b['k']:x =  1"),
+    ("databricks", "a:x:y[0].z  > a:['k']"),
 )
 
 
@@ -53,6 +60,16 @@ def test_a_select_item_is_told_as_it_is_written(dialect: str, text: str, item: s
 def test_a_predicate_is_told_as_it_is_written(dialect: str, text: str) -> None:
     found = trace(f"select k from t where  {text}", dialect=dialect, schema=SCHEMA)
     assert {edge.expression for edge in found.edges if edge.to is None} >= {text}
+
+
+def test_a_distinct_is_told_by_its_word() -> None:
+    found = trace("select distinct  a from t", dialect="snowflake", schema=SCHEMA)
+    assert {edge.expression for edge in found.edges if edge.to is None} == {"DISTINCT"}
+
+
+def test_snowflake_names_an_output_as_it_is_written() -> None:
+    found = trace("select max( a ) from t", dialect="snowflake", schema=SCHEMA)
+    assert [output.name for output in found.outputs] == ["MAX( A )"]
 
 
 @pytest.mark.parametrize("word", ["union", "intersect", "except"])
