@@ -1,6 +1,6 @@
 """``make bench``: this engine beside sqlglot's own and other tools, on made projects and queries.
 
-    python -m tests.bench                      everything, some ten minutes
+    python -m tests.bench                      everything, some fifteen minutes
     python -m tests.bench --quick              small sizes, once
     python -m tests.bench --only queries       a part of it
     python -m tests.bench --target path/target whole processes on a real manifest and catalog
@@ -28,7 +28,7 @@ from tests.bench.hook import second_build
 from tests.bench.peers import whole_processes
 from tests.bench.projects import write_project
 from tests.bench.queries import milliseconds, workloads
-from tests.bench.report import TASKS, Results, show, to_dict
+from tests.bench.report import TASKS, Results, show_aims, tables, to_dict
 
 PARTS = ("queries", "projects", "manifests", "commands", "hook", "why")
 #: The models of the project that ``impact`` and ``diff`` are asked about.
@@ -59,11 +59,17 @@ def main() -> None:
     parser.add_argument("--target", type=Path, action="append", help="a real target folder")
     parser.add_argument("--output", choices=("table", "json"), default="table")
     arguments = parser.parse_args()
-    results = _run(_plan(arguments))
-    if arguments.output == "json":
-        print(json.dumps(to_dict(results), indent=2))
+    console = Console(width=max(120, Console().width))
+    results, shown = Results(), 0
+    for results in _measurements(_plan(arguments)):
+        if arguments.output == "table":
+            found = list(tables(results))
+            console.print(*found[shown:], sep="\n")
+            shown = len(found)
+    if arguments.output == "table":
+        show_aims(results, console)
     else:
-        show(results, Console(width=max(120, Console().width)))
+        print(json.dumps(to_dict(results), indent=2))
 
 
 def _plan(arguments: argparse.Namespace) -> Plan:
@@ -78,48 +84,65 @@ def _plan(arguments: argparse.Namespace) -> Plan:
     )
 
 
-def _run(plan: Plan) -> Results:
+def _measurements(plan: Plan) -> Iterator[Results]:
+    """The same results again and again, with one table more."""
     results = Results()
     results.note_load("at the start")
     if "queries" in plan.parts:
-        for workload in workloads():
-            _say(workload.name)
-            results.queries[workload.name] = milliseconds(
-                workload, rounds=2 * plan.rounds + 1, with_default=plan.rounds > 1
-            )
-        results.note_load("after the queries")
+        yield from _queries(plan, results)
     with tempfile.TemporaryDirectory() as scratch:
         if "projects" in plan.parts:
-            for size in plan.sizes:
-                folder = _made(Path(scratch), size)
-                _changed(folder, size)
-                rounds = plan.rounds if size < 5_000 else min(plan.rounds, 2)
-                results.projects[size] = dict(_measured(folder, size, rounds))
-                results.note_load(f"after {size:,} models")
+            yield from _projects(plan, results, Path(scratch))
         if "manifests" in plan.parts:
-            sizes = [size for size in plan.sizes if size < 5_000]
-            made = {f"made-{size}": _made(Path(scratch), size) for size in sizes}
-            targets = {path.resolve().parent.name: path for path in plan.targets} or made
-            for name, folder in targets.items():
-                _say(name)
-                models = _models(folder)
-                tools = dict(whole_processes(folder, rounds=min(plan.rounds, 2)))
-                results.manifests[name] = (models, tools)
-            results.note_load("after the whole processes")
+            yield from _manifests(plan, results, Path(scratch))
         if "commands" in plan.parts:
             folder = _made(Path(scratch), COMMANDS_ON)
             found = commands(folder, _changed(folder, COMMANDS_ON), rounds=plan.rounds)
             results.commands = (COMMANDS_ON, dict(found))
             results.note_load("after impact and diff")
+            yield results
         if "hook" in plan.parts:
             _say("dbt build with and without the hook")
             models = HOOK_ON if plan.rounds > 1 else HOOK_ON_QUICK
             results.hook = second_build(Path(scratch) / "hook", models)
             results.note_load("after dbt build")
+            yield results
     if "why" in plan.parts:
         _say("asking for a row")
         results.why = asking_for_a_row()
-    return results
+        yield results
+
+
+def _queries(plan: Plan, results: Results) -> Iterator[Results]:
+    for workload in workloads():
+        _say(workload.name)
+        results.queries[workload.name] = milliseconds(
+            workload, rounds=2 * plan.rounds + 1, with_default=plan.rounds > 1
+        )
+        yield results
+    results.note_load("after the queries")
+
+
+def _projects(plan: Plan, results: Results, scratch: Path) -> Iterator[Results]:
+    for size in plan.sizes:
+        folder = _made(scratch, size)
+        _changed(folder, size)
+        rounds = plan.rounds if size < 5_000 else min(plan.rounds, 2)
+        results.projects[size] = dict(_measured(folder, size, rounds))
+        results.note_load(f"after {size:,} models")
+        yield results
+
+
+def _manifests(plan: Plan, results: Results, scratch: Path) -> Iterator[Results]:
+    sizes = [size for size in plan.sizes if size < 5_000]
+    made = {f"made-{size}": _made(scratch, size) for size in sizes}
+    targets = {path.resolve().parent.name: path for path in plan.targets} or made
+    for name, folder in targets.items():
+        _say(name)
+        tools = dict(whole_processes(folder, rounds=min(plan.rounds, 2)))
+        results.manifests[name] = (_models(folder), tools)
+        yield results
+    results.note_load("after the whole processes")
 
 
 def _made(scratch: Path, size: int) -> Path:

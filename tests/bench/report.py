@@ -91,23 +91,27 @@ def to_dict(results: Results) -> dict[str, Any]:
     }
 
 
-def show(results: Results, console: Console) -> None:
-    """Prints one table for each part, then the aims."""
-    for models, reports in results.projects.items():
-        console.print(_project_table(f"a made project of {models:,} models", reports))
+def tables(results: Results) -> Iterator[Table | str]:
+    """One table for each part, in the order in which parts are measured."""
     for name, row in results.queries.items():
-        console.print(_query_table(f"{name}: CPU for a query", row))
+        yield _query_table(f"{name}: CPU for a query", row)
+    for models, reports in results.projects.items():
+        yield _project_table(f"a made project of {models:,} models", reports)
     for name, (models, tools) in results.manifests.items():
-        console.print(_project_table(f"{name}: {models:,} models, whole processes", tools))
+        yield _project_table(f"{name}: {models:,} models, whole processes", tools)
     if results.commands is not None:
         models, reports = results.commands
-        console.print(_project_table(f"{models:,} models: commands as whole processes", reports))
+        yield _project_table(f"{models:,} models: commands as whole processes", reports)
     if results.hook is not None:
         title = f"second dbt build of {results.hook.models:,} unchanged models"
-        console.print(_project_table(title, results.hook.reports))
-        console.print(results.hook.words())
+        yield _project_table(title, results.hook.reports)
+        yield results.hook.words()
     if results.why:
-        console.print(_why_table(results.why))
+        yield _why_table(results.why)
+
+
+def show_aims(results: Results, console: Console) -> None:
+    """Prints the aims, and the machine's load while they were measured."""
     console.print(_aims_table(list(aims(results))))
     for when, load in results.loads:
         console.print(f"load {when}: " + " ".join(f"{value:.1f}" for value in load))
