@@ -102,7 +102,10 @@
             ) as previous_definition_version,
             lag(removals) over (
                 partition by identity, producer order by refreshed_at, run_id, recorded_at
-            ) as previous_removals
+            ) as previous_removals,
+            lag(build_mode) over (
+                partition by identity, producer order by refreshed_at, run_id, recorded_at
+            ) as previous_build_mode
         from ordered
         where status <> 'removed' and fingerprint is not null
     ),
@@ -230,7 +233,9 @@
         previous_state,
         state,
         previous_definition_version,
-        definition_version
+        definition_version,
+        previous_build_mode,
+        build_mode
     from compared
     where
         previous_fingerprint is null

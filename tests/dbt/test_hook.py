@@ -287,6 +287,11 @@ def test_an_incremental_run_says_so_and_its_edge_to_itself_is_no_table_edge(
     assert modes == [("delete_insert", "incremental")]
     own = {e for e in watched.project.current_edges() if e[0] == e[2] == "order_log"}
     assert own == {("order_log", "order_id", "order_log", None, "FILTER")}
+    # A change that is of the form alone says so: the definition is the same one.
+    columns = "change, previous_build_mode, build_mode"
+    where = f"run_id = '{result.run_id}' and node = 'model.shop.order_log'"
+    forms = set(watched.project.table("lineage_column_changes", columns, where))
+    assert forms == {("added", "first", "incremental")}
     pairs = watched.project.table("lineage_table_edges", "from_node, to_node")
     assert all(a != b for a, b in pairs)
 
