@@ -13,6 +13,7 @@ from lineage_post.trace.relation import Relation
 from lineage_post.trace.select import select
 from lineage_post.trace.setops import ordered, set_operation
 from lineage_post.trace.sources import add_parenthesized, add_source, flattened, values
+from lineage_post.trace.summaries import is_summary, summary
 from lineage_post.trace.tracer import Tracer
 
 
@@ -38,6 +39,8 @@ def query(t: Tracer, node: Any, env: Env, outer: Frame | None) -> Relation:
             return flattened(t, f)
         add_source(t, node.args["this"], f)
         return t.hooks.pivot(t, node, flattened(t, f), f)
+    if is_summary(t, node):
+        return summary(t, node, lambda inner: query(t, inner, env, outer))
     raise Unsupported(f"a query of the form {type(node).__name__} is not supported")
 
 

@@ -279,9 +279,22 @@ def _item_shape(t: Tracer, item: Any, f: Frame) -> MaybeShape:
 
 def _row_shape(t: Tracer, query: Any, f: Frame) -> MaybeShape:
     relation = t.query(t, query, f.env, f)
-    if str(query.args.get("kind") or "").upper() == "STRUCT":
-        return Struct(relation)
-    return t.shape(relation, 0) if relation.spellings else None
+    if _gives_row(query, relation):
+        shape: MaybeShape = Struct(relation)
+    else:
+        shape = t.shape(relation, 0) if relation.spellings else None
+    rows = relation.rows  # what decides which row it is decides each of its fields
+    return changed(t, shape, lambda x: x | rows) if rows else shape
+
+
+def _gives_row(query: Any, relation: Relation) -> bool:
+    """Whether its columns are the fields of one value: ``select as struct``, ``select as value`` of
+    a struct."""
+    kind = str(query.args.get("kind") or "").upper()
+    if kind != "VALUE":
+        return kind == "STRUCT"
+    item = query.expressions[0].unalias() if query.expressions else None
+    return isinstance(item, exp.Struct) or len(relation.spellings) > 1
 
 
 def of_query(t: Tracer, node: Any, f: Frame) -> MaybeShape:

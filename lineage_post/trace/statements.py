@@ -21,6 +21,7 @@ from lineage_post.trace.provenance import FILTER, JOIN
 from lineage_post.trace.queries import query
 from lineage_post.trace.relation import Relation
 from lineage_post.trace.sources import add_source
+from lineage_post.trace.summaries import is_summary
 from lineage_post.trace.tracer import Tracer
 from lineage_post.trace.updates import deleted, filter_rows, updated
 from lineage_post.trace.writing import (
@@ -59,6 +60,8 @@ _DOING = {
     "ALTER": _MOVES,
     "EXPLAIN": re.compile(r"\bANALY[SZ]E\b.*\b(INSERT|UPDATE|DELETE|MERGE|CREATE)\b", re.I | re.S),
 }
+#: What a CREATE only writes down; what it reads is read by those who call it.
+_DEFINITIONS = frozenset({"macro", "function", "procedure"})
 _HARMLESS_WORDS = frozenset(
     {
         "ALTER", "ANALYZE", "BEGIN", "CALL_NOTHING", "COMMENT", "COMMIT", "EXPLAIN", "GRANT",
@@ -89,6 +92,8 @@ def written(t: Tracer, node: Any, env: Env) -> Written:
     if isinstance(node, exp.Cache) and isinstance(node.expression, exp.Query):
         # Spark names what it keeps, as a temporary view does.
         return Written(query(t, node.expression, env, None), "create_view", label_of(t, node.this))
+    if isinstance(node, exp.Summarize) and is_summary(t, node):
+        return Written(query(t, node, env, None), "select")
     if _is_harmless(node):
         return Written(_nothing(t), node.key)
     label = str(node.name or node.key).split(" ", 1)[0].upper()
@@ -145,7 +150,10 @@ def _create(t: Tracer, node: Any, env: Env) -> Written:
     label = label_of(t, target) if isinstance(target, exp.Table) else None
     if clone is not None and kind != "table":
         raise Unsupported(f"the clone of a {kind} is not modelled")
-    if not isinstance(source, (exp.Query, exp.Table, exp.Pivot)) or _is_structure(t, source):
+    is_query = isinstance(source, (exp.Query, exp.Table, exp.Pivot)) or is_summary(t, source)
+    if source is not None and not is_query and kind in ("table", "view"):
+        raise Unsupported(f"a {kind} made as {source.key.upper()} is not modelled")
+    if not is_query or _is_structure(t, source) or kind in _DEFINITIONS:
         return Written(_nothing(t), f"create_{kind}", label)
     if node.args.get("no_schema_binding"):
         t.untold.append("a view without schema binding is bound anew each time it is read")
