@@ -23,9 +23,9 @@ from lineage_post.artifacts import (
     stitch,
     uncompiled,
 )
+from lineage_post.artifacts.changed_files import changed_files, said_of_changed, stale_reason
 from lineage_post.cache import Cache
 from lineage_post.cli import FINDINGS, console, wording
-from lineage_post.cli.changed_files import changed_files, said_of_changed
 from lineage_post.cli.places import Places
 from lineage_post.errors import ArtifactError, OptionError
 from lineage_post.lineage import ENGINE, Edge, Lineage, trace_project
@@ -225,15 +225,18 @@ def _project(manifest: Path, places: Places, request: Request, kept: Path | None
 
 
 def _outdated(project: Project, places: Places, manifest: Path, is_fault: bool) -> list[str]:
-    """The warning that files have changed since the manifest was written, when it was told."""
-    changed = changed_files(project, places.project_dir)
-    if not changed:
-        return []
-    said = said_of_changed(changed, places.shown(manifest))
-    if is_fault:
+    """The warning that files have changed since the manifest was written, when it was told. What
+    only may have changed, YAML, is no fault."""
+    shown = places.shown(manifest)
+    changed = changed_files(project, places.project_dir) if is_fault else []
+    if changed:
         raise ArtifactError(
-            said, hint="Run dbt compile first. With --manifest FILE a manifest is taken as it is."
+            said_of_changed(changed, shown),
+            hint="Run dbt compile first. With --manifest FILE a manifest is taken as it is.",
         )
+    said = stale_reason(project, places.project_dir, shown)
+    if said is None:
+        return []
     console.warn(f"{said}, and this answer does not know it: run dbt compile first.")
     return [said]
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from lineage_post.artifacts import read_manifest
+from lineage_post.artifacts.changed_files import changed_files, newer_yaml
 from lineage_post.cli import run
-from lineage_post.cli.changed_files import changed_files
 
 from .manifests import make_manifest, make_model, make_source
 
@@ -167,3 +167,65 @@ def test_models_that_were_not_compiled_are_counted_but_for_build_which_keeps_the
     assert "1 model without compiled SQL in" in capsys.readouterr().err
     run(["build", "--no-explorer", *here])
     assert "without compiled SQL" not in capsys.readouterr().err
+
+
+@pytest.fixture
+def with_yaml(project: Path) -> Path:
+    """The project with YAML, all of it older than the manifest."""
+    written(project, "2020-01-01T00:00:00Z")
+    for name in ("dbt_project.yml", "models/sources.yml", "models/new.yml"):
+        (project / name).write_text("version: 2\n", encoding="utf-8")
+    for file in project.rglob("*.*"):
+        os.utime(file, (0, 0))
+    return project
+
+
+def newer(folder: Path) -> list[str]:
+    return newer_yaml(read_manifest(folder / "target/manifest.json"), folder)
+
+
+@pytest.mark.parametrize(
+    ("touched", "expected"),
+    [
+        ([], []),
+        (["models/sources.yml"], ["models/sources.yml"]),
+        (["models/new.yml", "dbt_project.yml"], ["dbt_project.yml", "models/new.yml"]),
+        (["models/stg.sql"], []),
+    ],
+)
+def test_yaml_that_is_newer_than_the_manifest_may_have_changed(
+    with_yaml: Path, touched: list[str], expected: list[str]
+) -> None:
+    for name in touched:
+        os.utime(with_yaml / name)
+    assert newer(with_yaml) == expected
+
+
+def test_of_a_checkout_in_which_every_file_is_newer_nothing_is_said(with_yaml: Path) -> None:
+    for file in with_yaml.rglob("*.*"):
+        os.utime(file)
+    assert newer(with_yaml) == []
+
+
+def test_newer_yaml_is_a_warning_even_to_check(
+    with_yaml: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    os.utime(with_yaml / "models/sources.yml")
+    assert run(["check", "--project-dir", str(with_yaml)]) == 0
+    said = " ".join(capsys.readouterr().err.split())
+    assert "models/sources.yml may have changed since" in said and "run dbt compile" in said
+
+
+def test_python_is_warned_of_changed_files_and_reads_the_projects_options(
+    with_yaml: Path, recwarn: pytest.WarningsRecorder
+) -> None:
+    from lineage_post import load
+
+    text = "vars: {lineage_post: {masking_functions: [scramble]}}\n"
+    (with_yaml / "dbt_project.yml").write_text(text, encoding="utf-8")
+    os.utime(with_yaml / "dbt_project.yml", (0, 0))
+    assert load(with_yaml / "target").options.masking_functions == ("scramble",)
+    assert not recwarn
+    edited("models/stg.sql", "total as", "id as")(with_yaml)
+    with pytest.warns(UserWarning, match=r"models/stg.sql changed since .*run dbt compile"):
+        load(with_yaml / "target")
