@@ -177,6 +177,8 @@ class Rules:
     #: ``select ID from t`` is called as t spells it, not as the query does.
     keeps_stored_case: bool
     always_recursive: bool
+    #: A field that is read by its path is called by all of it, as ``nested.k``.
+    dotted_names: bool
     #: A derived table sees the items of FROM before it without the word LATERAL.
     implicit_lateral: bool
     #: UNNEST of an array of structs gives their fields as columns.
@@ -241,6 +243,7 @@ def rules_of(dialect: str | None) -> Rules:
         renames_duplicates=name == "duckdb",
         keeps_stored_case=name == "duckdb",
         always_recursive=name in _ALWAYS_RECURSIVE,
+        dotted_names=name == "clickhouse",
         implicit_lateral=name == "duckdb",
         arrow=_arrow(name),
         unnests_fields=name in {"bigquery", "trino", "presto", "athena"},

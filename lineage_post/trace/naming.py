@@ -28,6 +28,27 @@ def stored_spelling(t: Tracer, column: Any, f: Frame) -> str:
     return t.spell(column.args["this"])
 
 
+def dotted_name(t: Tracer, column: Any, f: Frame) -> str:
+    """ClickHouse's name of ``t.nested.k`` and ``pair.a``: all of it but the item of FROM."""
+    parts = [column.args[p] for p in ("catalog", "db", "table", "this") if column.args.get(p)]
+    keys = [t.key(part) for part in parts]
+    for n in range(len(parts) - 1, 0, -1):
+        if _is_item(keys[:n], f):
+            parts = parts[n:]
+            break
+    return ".".join(map(t.spell, parts))
+
+
+def _is_item(name: list[str], f: Frame | None) -> bool:
+    """Whether an item of FROM, of this SELECT or one around it, is called that."""
+    while f is not None:
+        for o in f.operands:
+            if o.key == name[-1] and (len(name) == 1 or list(o.parts[-len(name) :]) == name):
+                return True
+        f = f.outer
+    return False
+
+
 def output_name(t: Tracer, node: Any, f: Frame) -> str:
     """The name of the next output of a SELECT, where it has no alias."""
     if isinstance(node, (exp.Column, exp.Dot, exp.Identifier)):

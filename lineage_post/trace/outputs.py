@@ -10,7 +10,7 @@ from sqlglot import exp
 from lineage_post.trace.builtin_names import is_aggregate
 from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.frame import Frame, Operand
-from lineage_post.trace.naming import output_name, stored_spelling
+from lineage_post.trace.naming import dotted_name, output_name, stored_spelling
 from lineage_post.trace.opens import Open, OpenUnknown
 from lineage_post.trace.paths import numbered_of_all
 from lineage_post.trace.provenance import aggregated, transformed
@@ -46,7 +46,8 @@ def add_output(t: Tracer, item: Any, f: Frame, opens: list[Open]) -> None:
             x = resolve(t, item, f)
             step = t.step
             if not t.rules.keeps_stored_case:
-                spelling = t.spell(this)
+                is_dotted = t.rules.dotted_names and item.args.get("table") is not None
+                spelling = dotted_name(t, item, f) if is_dotted else t.spell(this)
             elif t.relation is not None:
                 spelling = t.relation.names.spellings[t.position]
             else:
