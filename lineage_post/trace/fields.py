@@ -73,12 +73,17 @@ def field_of_shape(
     if isinstance(shape, Array):
         shape = shape.element
     if isinstance(shape, Struct):
-        i = shape.fields.position(t.key(name))
-        if i >= 0:
-            x = shape.fields.at(i)
+        fields = shape.fields
+        i = fields.position(t.key(name))
+        if i < 0 and fields.open is not None:
             del t.log[start:]
-            if shape.fields.steps[i] is not None:
-                t.log.append((shape.fields.steps[i], x))
+            x = fields.open.column(t, t.key(name), t.spell(name))
+            return transformed(x) if is_element else x
+        if i >= 0:
+            x = fields.at(i)
+            del t.log[start:]
+            if fields.steps[i] is not None:
+                t.log.append((fields.steps[i], x))
             return transformed(x) if is_element else x
     x = whole if isinstance(shape, Document) else t.sources.assumed(whole)
     if x:

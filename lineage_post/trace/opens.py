@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from lineage_post.vocabulary import Reason
@@ -113,6 +113,20 @@ class OpenWithout:
                 spelling, Reason.UNRESOLVED_COLUMN, f"{spelling} is left out of the star"
             )
         return self.open.column(tracer, key, spelling)
+
+
+class OpenChanged:
+    """``case when b then t end`` of an unlisted t: any name is a field, and b decides it too."""
+
+    __slots__ = ("change", "label", "open")
+
+    def __init__(self, open_: Open, change: Callable[[int], int]) -> None:
+        self.open = open_
+        self.change = change
+        self.label = open_.label
+
+    def column(self, tracer: Tracer, key: str, spelling: str) -> int:
+        return self.change(self.open.column(tracer, key, spelling))
 
 
 class OpenUnknown:

@@ -40,14 +40,17 @@ def resolve(t: Tracer, node: Any, f: Frame) -> int:
     a = node.args
     this = a["this"]
     table = a.get("table")
-    if this.__class__ is not Identifier:
-        return numbered(t, this, table, f)
-    if table is None:
-        return unqualified(t, this, f)
-    if a.get("db") is None:
-        return _qualified(t, table, this, f)
-    parts = [a[part] for part in ("catalog", "db", "table") if a.get(part) is not None]
-    return resolve_path(t, [*parts, a["this"]], f)
+    if this.__class__ is Identifier:
+        if table is None:
+            return unqualified(t, this, f)
+        if a.get("db") is None:
+            return _qualified(t, table, this, f)
+        parts = [a[part] for part in ("catalog", "db", "table") if a.get(part) is not None]
+        x = resolve_path(t, [*parts, this], f)
+    else:
+        x = numbered(t, this, table, f)
+    t.relation = None  # what was read on the way is no name of this column's
+    return x
 
 
 def unqualified(t: Tracer, identifier: Any, f: Frame) -> int:
@@ -243,14 +246,23 @@ def _qualified(t: Tracer, table: Any, identifier: Any, f: Frame) -> int:
     key = t.key(identifier)
     table_key = t.key(table)
     operand = f.by_key.get(table_key) or find_operand(table_key, f.outer)
-    if operand is None:
-        return field_of_name(t, table, [identifier], f)
-    relation = operand[1]
-    i = relation.names.position(key)
-    if i >= 0:
-        t.relation, t.position = relation, i
-        t.step = relation.steps[i]
-        return relation.provenances[i] or relation.at(i)
+    if operand is not None:
+        relation = operand[1]
+        i = relation.names.position(key)
+        if i >= 0:
+            t.relation, t.position = relation, i
+            t.step = relation.steps[i]
+            return relation.provenances[i] or relation.at(i)
+        x = _not_plain(t, operand, i, table, identifier, f)
+    else:
+        x = field_of_name(t, table, [identifier], f)
+    t.relation = None
+    return x
+
+
+def _not_plain(t: Tracer, operand: Operand, i: int, table: Any, identifier: Any, f: Frame) -> int:
+    """``a.b`` where the relation ``a`` has not one column ``b``; ``i`` says whether it has none."""
+    relation, key, table_key = operand.relation, t.key(identifier), t.key(table)
     if i == AMBIGUOUS:
         return _among_same_names(t, table_key, identifier, key, f)
     j = relation.position(table_key)

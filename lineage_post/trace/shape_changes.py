@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from lineage_post.trace.opens import Open, OpenArms, OpenChanged, OpenUnknown
 from lineage_post.trace.provenance import transformed
 from lineage_post.trace.relation import AnyStep, Arms, Relation
 from lineage_post.trace.shapes import Array, Document, MaybeShape, Shape, Struct
@@ -24,10 +25,11 @@ def changed(t: Tracer, shape: MaybeShape, change: Callable[[int], int]) -> Maybe
         if inner is not None:
             shapes[i] = inner
     provenances = [change(x) for x in fields.all()]
+    open_ = fields.open
+    if open_ is not None and not isinstance(open_, OpenUnknown):
+        open_ = OpenChanged(open_, change)
     return Struct(
-        Relation(
-            t.rules, fields.spellings, provenances, fields.steps, open_=fields.open, shapes=shapes
-        )
+        Relation(t.rules, fields.spellings, provenances, fields.steps, open_=open_, shapes=shapes)
     )
 
 
@@ -66,4 +68,10 @@ def _pair(t: Tracer, a: Shape, b: Shape) -> MaybeShape:
     steps: list[AnyStep] = [
         x if y is None else Arms([x, y]) for x, y in zip(left.steps, right.steps)
     ]
-    return Struct(Relation(t.rules, left.spellings, provenances, steps, open_=left.open))
+    open_ = _either(left, right)
+    return Struct(Relation(t.rules, left.spellings, provenances, steps, open_=open_))
+
+
+def _either(left: Relation, right: Relation) -> Open | None:
+    """What is not listed of one row or the other."""
+    return left.open if left.open is right.open else OpenArms([left, right])
