@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from lineage_post.trace.declared_shapes import is_declared_map
 from lineage_post.trace.frame import Frame, Operand
 from lineage_post.trace.provenance import transformed
 from lineage_post.trace.relation import Relation
@@ -142,12 +143,20 @@ def read_fields(t: Tracer, relation: Relation, i: int, path: Sequence[Any]) -> i
             is_element = True
             shape = shape.element
         if not isinstance(shape, Struct):
-            return _coarse(t, relation, i, is_exact=isinstance(shape, Document))
+            is_exact = isinstance(shape, Document) or _is_map_of_scalars(t, relation, i)
+            return _coarse(t, relation, i, is_exact=is_exact)
         hit = _column_of(t, shape.fields, part)
         relation, i = hit
     t.step = relation.steps[i]
     x = relation.at(i)
     return transformed(x) if is_element else x
+
+
+def _is_map_of_scalars(t: Tracer, relation: Relation, i: int) -> bool:
+    """Spark reads ``m.k`` of a map as ``m['k']``."""
+    if t.rules.family != "spark" or relation.steps[i] is not None:
+        return False
+    return is_declared_map(t, relation.at(i))
 
 
 def _coarse(t: Tracer, relation: Relation, i: int, *, is_exact: bool) -> int:

@@ -126,6 +126,8 @@ _ARRAYS_OF_ROWS = frozenset(
     {"list", "array_agg", "collect_list", "collect_set", "grouparray", "groupuniqarray"}
 )
 _SAME = frozenset({"first", "last", "any_value", "any", "anylast", "list_reverse", "list_slice"})
+#: Functions of DuckDB that give a struct other fields, or more.
+_CHANGED = frozenset({"struct_insert", "struct_update", "struct_concat"})
 #: Functions of Postgres that give records, each field of which is of all that goes in.
 _RECORDS = frozenset(
     f"{prefix}_{name}"
@@ -170,9 +172,31 @@ def of_named_arguments(t: Tracer, node: Any, f: Frame) -> MaybeShape:
         return of_first(t, exp.Paren(this=first.copy()), f)
     if name in _RECORDS and t.rules.family == "postgres":
         return Document()
+    if name in ("json_transform", "json_transform_strict", "from_json_strict"):
+        return Document()
+    if name in _CHANGED and first is not None:
+        return _changed_struct(t, first, node.expressions[1:], f)
     if name in TIME_WINDOWS and t.rules.family == "spark":
         return Document()  # both ends are of the time alone
     return None
+
+
+def _changed_struct(t: Tracer, first: Any, changes: Any, f: Frame) -> MaybeShape:
+    """``struct_insert(s, z := a)``, ``struct_concat(s, r)``: the fields of all, the last of a name."""
+    more = exp.Struct()
+    more.args["expressions"] = [c for c in changes if isinstance(c, exp.PropertyEQ)]
+    values = [first, *(c for c in changes if not isinstance(c, exp.PropertyEQ))]
+    shapes = [*(t.expression_shape(value, f) for value in values), of_struct(t, more, f)]
+    found: dict[str, tuple[int, AnyStep, MaybeShape]] = {}
+    for shape in shapes:
+        if not isinstance(shape, Struct):
+            return None
+        fields = shape.fields
+        for i, name in enumerate(fields.spellings):
+            found[name] = fields.at(i), fields.steps[i], t.shape(fields, i)
+    below = {i: s for i, (_, _, s) in enumerate(found.values()) if s is not None}
+    provenances, steps = [x for x, _, _ in found.values()], [s for _, s, _ in found.values()]
+    return Struct(Relation(t.rules, list(found), provenances, steps, shapes=below))
 
 
 def of_array_agg(t: Tracer, node: Any, f: Frame) -> MaybeShape:
@@ -360,14 +384,15 @@ def of_cast(t: Tracer, node: Any, f: Frame) -> MaybeShape:
 
 
 def of_parsed(t: Tracer, node: Any, f: Frame) -> MaybeShape:
-    """Spark's ``from_json(a, 'b int, c struct<d: int>')``."""
+    """Spark's ``from_json(a, 'b int, c struct<d: int>')``; of another schema no fields are known,
+    but that each of them is of all that is read."""
     schema = node.args.get("expression")
     if not isinstance(schema, exp.Literal):
-        return None
+        return Document()
     kind = field_type(schema.name, t.rules.name) or field_type(
         f"struct<{schema.name}>", t.rules.name
     )
-    return _typed(t, kind, node.args["this"], f)
+    return Document() if kind is None else _typed(t, kind, node.args["this"], f)
 
 
 def _typed(t: Tracer, kind: FieldType, node: Any, f: Frame) -> MaybeShape:
