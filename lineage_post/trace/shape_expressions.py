@@ -182,7 +182,7 @@ def of_named_arguments(t: Tracer, node: Any, f: Frame) -> MaybeShape:
 
 
 def _changed_struct(t: Tracer, first: Any, changes: Any, f: Frame) -> MaybeShape:
-    """``struct_insert(s, z := a)``, ``struct_concat(s, r)``: the fields of all, the last of a name."""
+    """``struct_insert(s, z := a)``, ``struct_concat(s, r)``: all fields, the last of a name."""
     more = exp.Struct()
     more.args["expressions"] = [c for c in changes if isinstance(c, exp.PropertyEQ)]
     values = [first, *(c for c in changes if not isinstance(c, exp.PropertyEQ))]

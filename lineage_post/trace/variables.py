@@ -28,7 +28,10 @@ def _assignments(node: Any, family: str) -> Iterator[tuple[Any, Any]]:
                 yield name, found.args.get("default")
         elif isinstance(found, exp.SetItem):
             if isinstance(found.this, exp.EQ):
-                yield found.this.this, found.this.expression
+                target = found.this.this  # BigQuery's ``set (a, b) = (select as struct ...)``
+                named = [target.this] if isinstance(target, exp.Paren) else target.expressions
+                for one in named or [target]:
+                    yield one, found.this.expression
         elif isinstance(found, exp.PropertyEQ):  # MySQL's @a := b
             if isinstance(found.this, exp.Parameter):
                 yield found.this, found.expression
