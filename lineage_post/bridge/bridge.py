@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -109,6 +109,12 @@ class Bridge(dict[str, Any]):
         from lineage_post.bridge import contracts
 
         return contracts.rows(self, kind, unique_id, arguments, settings, timestamp_type)
+
+    def tell_findings(self, rows: Sequence[Mapping[str, str]], file: str) -> None:
+        """One line for each failing row of a contract test, the first ones. Never raises."""
+        from lineage_post.bridge import contracts
+
+        guarded(lambda: contracts.tell_findings(rows, file))
 
     def named_columns(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         """Who names which column in YAML, for the view of unused columns. Never raises."""

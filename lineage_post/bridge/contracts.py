@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import contextvars
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from lineage_post.bridge.contract_tracing import ContractTracer
-from lineage_post.bridge.say import describe, detail
+from lineage_post.bridge.say import describe, detail, tell
 from lineage_post.bridge.warehouse import Warehouse
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 #: Failing rows of one test, and characters of one value; what is left out is counted.
 MOST_ROWS = 100
 MOST_TEXT = 2_000
+#: Failing rows of one test that are told in dbt's log.
+MOST_TOLD = 5
 _LOCK = threading.Lock()
 _THREAD = "lineage_post_contracts"
 
@@ -52,6 +54,19 @@ def rows(
         because = f"it could not be checked: {describe(error)}"
         found = [_row(kind, unique_id, because)]
     return [{name: _plain(value) for name, value in row.items()} for row in _cut(found)]
+
+
+def tell_findings(rows: Sequence[Mapping[str, str]], file: str) -> None:
+    """``masked_from of mailing.email: stg_users.email (tag pii) reaches it unmasked: path``."""
+    for row in rows[:MOST_TOLD]:
+        node = row["unique_id"].split(".", 2)[-1]
+        name = f"{node}.{row['column_name']}" if row["column_name"] else node
+        path = f": {row['path']}" if row["path"] else ""
+        told = f"{row['contract']} of {name}: {row['because']}{path} ({file})"
+        # Names come from data: none of them must move the reader's cursor.
+        tell("".join(char if char.isprintable() else "\ufffd" for char in told))
+    if rows[MOST_TOLD:]:
+        tell(f"and {len(rows) - MOST_TOLD} more; lineage-post check lists them all ({file})")
 
 
 class ContractBook:

@@ -16,6 +16,10 @@
         {%- set rows = bridge.contract(
             kind, unique_id, given, var('lineage_post', {}), dbt.type_timestamp()
         ) -%}
+        {%- if flags.WHICH in ['build', 'test', 'retry'] -%}
+            {#- dbt says of a test that fails how many rows it has, and no more. -#}
+            {%- do bridge.tell_findings(rows, context['model'].original_file_path) -%}
+        {%- endif -%}
     {%- elif flags.WHICH not in ['build', 'test', 'retry', 'run', 'show'] -%}
         {#- dbt compile and dbt docs generate only write the SQL down. -#}
         {%- set rows = [lineage_post.contract_row(

@@ -82,6 +82,9 @@ def test_contracts_hold_or_fail_with_their_paths_in_the_build_itself(
         assert [(c, p) for c, p, _ in stored] == sorted((c, p) for c, p, _ in rows), name
         for _, _, said in rows:
             assert any(said in because for _, _, because in stored), (name, stored)
+    told = [line for line in result.ours if "(models/schema.yml)" in line]
+    path = f"it comes from stg_users.email: {TO_CONTACT} (models/schema.yml)"
+    assert any(f"does_not_derive_from of mart_users.contact: {path}" in line for line in told)
 
 
 def test_the_same_is_found_by_dbt_test_alone_on_another_number_of_threads(
