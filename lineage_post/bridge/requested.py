@@ -95,7 +95,7 @@ def _near(name: str, known: Sequence[str]) -> str:
     near = get_close_matches(name, known, n=3) or [n for n in known if name in n][:3]
     if near:
         return f"Did you mean {', '.join(near)}?"
-    return f"There are {', '.join(known[:10])}." if known else "Nobody claims anything yet."
+    return f"The producers are {', '.join(known[:10])}." if known else "Nobody claims anything yet."
 
 
 def _require_own(folder: Path, about: About | None, rows: Rows) -> None:

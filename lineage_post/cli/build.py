@@ -12,6 +12,7 @@ import click
 from rich.table import Table
 
 from lineage_post.cli import FINDINGS, console, wording
+from lineage_post.cli.commands import SelectingCommand
 from lineage_post.cli.loading import Loaded, Request, artifact_options, load
 from lineage_post.cli.picking import require_picked
 from lineage_post.cli.places import Places, place_options
@@ -26,7 +27,7 @@ from lineage_post.vocabulary import EdgeType, Reason
 LISTED = 12
 
 
-@click.command("build")
+@click.command("build", cls=SelectingCommand)
 @artifact_options
 @click.option(
     "--fail-under",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lineage_post.cli import FINDINGS, console, wording
+from lineage_post.cli.commands import SelectingCommand
 from lineage_post.cli.loading import Loaded, Request, artifact_options, load, warnings_as_findings
 from lineage_post.cli.picking import require_picked
 from lineage_post.cli.places import Places, place_options
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 OUTPUTS = ("text", "json", "github", "sarif")
 
 
-@click.command("check")
+@click.command("check", cls=SelectingCommand)
 @click.option("--select", "-s", multiple=True, metavar="SELECTOR", help="Contracts on these nodes.")
 @click.option("--exclude", multiple=True, metavar="SELECTOR", help="No contracts on these nodes.")
 @click.option("--warn-error", is_flag=True, help="Contracts of severity warn and warnings count.")

@@ -1,13 +1,16 @@
-"""A group whose commands are imported when they are called: help should not load sqlglot."""
+"""A group whose commands are imported when they are called: help should not load sqlglot. And
+commands whose selectors stand one behind another, as dbt takes them."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
 import click
+
+_SELECTING = frozenset({"-s", "--select", "--exclude"})
 
 
 class LazyGroup(click.Group):
@@ -40,3 +43,26 @@ class LazyGroup(click.Group):
                 context,
             )
         return super().resolve_command(context, args)
+
+
+class SelectingCommand(click.Command):
+    """Takes ``-s a b --exclude c d`` as dbt does: of a command without arguments, what follows a
+    selector and is no flag is another selector."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, list(_repeated(args)))
+
+
+def _repeated(args: list[str]) -> Iterator[str]:
+    """``-s a b`` as ``-s a -s b``."""
+    flag, values = None, 0
+    for word in args:
+        if word.startswith("-"):
+            name, has_value, _ = word.partition("=")
+            flag = name if name in _SELECTING else None
+            values = len(has_value)
+        elif flag is not None:
+            if values:
+                yield flag
+            values += 1
+        yield word

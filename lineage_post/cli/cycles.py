@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from lineage_post.cli import console, wording
+from lineage_post.cli.commands import SelectingCommand
 from lineage_post.cli.loading import Request, artifact_options, load
 from lineage_post.cli.picking import selection_options, spots_of
 from lineage_post.cli.places import Places, place_options
@@ -15,7 +16,7 @@ from lineage_post.lineage import Lineage
 from lineage_post.publish import json
 
 
-@click.command("cycles")
+@click.command("cycles", cls=SelectingCommand)
 @selection_options("Cycles")
 @artifact_options
 @click.option("--output", type=click.Choice(["text", "json"]), default="text")

@@ -18,6 +18,7 @@ from lineage_post.artifacts import (
 )
 from lineage_post.cache import Cache
 from lineage_post.cli import console
+from lineage_post.cli.commands import SelectingCommand
 from lineage_post.cli.impact_told import KINDS
 from lineage_post.cli.loading import Loaded, Request, artifact_options, load
 from lineage_post.cli.picking import selection_options, spots_of
@@ -49,7 +50,7 @@ FAILS = {level.value: LEVELS[: LEVELS.index(level) + 1] for level in LEVELS[:-1]
 STYLES = {"breaking": "error", "unknown": "warning", "changed": "partial", "compatible": "known"}
 
 
-@click.command("diff")
+@click.command("diff", cls=SelectingCommand)
 @click.option("--state", metavar="DIR", required=True, help="Folder of the artifacts to compare.")
 @click.option(
     "--fail-on",

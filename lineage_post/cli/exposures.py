@@ -95,7 +95,7 @@ def _list(loaded: Loaded, found: ExposureSet) -> None:
     if not found.specs:
         console.say(
             f"No column gets an exposure: the option is exposures: {loaded.options.exposures}. "
-            "Mark one with meta: {lineage: {expose: true}}."
+            "Mark one with config: {meta: {lineage: {expose: true}}}."
         )
     for spec in found.specs:
         nodes = [wording.node_name(loaded.lineage, node) for node in spec.depends_on]

@@ -9,6 +9,7 @@ import click
 from rich.table import Table
 
 from lineage_post.cli import console, wording
+from lineage_post.cli.commands import SelectingCommand
 from lineage_post.cli.loading import Loaded, Request, artifact_options, load
 from lineage_post.cli.picking import selection_options, spots_of
 from lineage_post.cli.places import Places, place_options
@@ -16,7 +17,7 @@ from lineage_post.publish import json
 from lineage_post.unused import Unused, unused_columns
 
 
-@click.command("unused")
+@click.command("unused", cls=SelectingCommand)
 @selection_options("Columns")
 @artifact_options
 @click.option("--output", type=click.Choice(["text", "json"]), default="text")

@@ -88,6 +88,22 @@ def test_strict_alone_is_no_finding(call: Call, command: str) -> None:
     assert call(f"{command} --strict")[0] == 0
 
 
+@pytest.mark.parametrize("command", COMMANDS[:5])
+@pytest.mark.parametrize(
+    ("given", "same"),
+    [
+        ("-s fct stg_orders", "-s fct -s stg_orders"),
+        ("--select=fct stg_orders --strict", "--select fct --select stg_orders --strict"),
+        ("-s fct stg_orders --exclude fct source:*", "-s stg_orders --exclude source:*"),
+    ],
+)
+def test_selectors_stand_one_behind_another_as_in_dbt(
+    call: Call, command: str, given: str, same: str
+) -> None:
+    assert call(f"{command} {given}") == call(f"{command} {same}")
+    assert call(f"{command} fct")[0] == 2, "it takes no arguments"
+
+
 def test_what_is_excluded_is_in_no_answer(call: Call) -> None:
     assert "fct" in call("export csv")[1]
     assert "fct" not in call("export csv --exclude fct")[1]
