@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from lineage_post.cli import console
+from lineage_post.cli import console, wording
 from lineage_post.cli.places import Places, place_options
 from lineage_post.errors import LineageError
 from lineage_post.init_project import PACKAGE_DIRECTORY, Change, Plan, plan_init, write_plan
@@ -34,7 +34,8 @@ def command(places: Places, git: str | None, upgrade: bool, yes: bool) -> None:
     if not yes and not _agreed():
         raise click.Abort
     write_plan(places.project_dir, plan)
-    console.say(f"Wrote {len(plan.changes)} files. Next: [bold]dbt deps[/] and [bold]dbt build[/].")
+    files = wording.plural(len(plan.changes), "file")
+    console.say(f"Wrote {files}. Next: [bold]dbt deps[/] and [bold]dbt build[/].")
 
 
 def _agreed() -> bool:
@@ -56,7 +57,8 @@ def _counted(changes: list[Change]) -> str:
     added = sum(change.before is None for change in changes)
     removed = sum(change.after is None for change in changes)
     counts = {"new": added, "changed": len(changes) - added - removed, "removed": removed}
-    return ", ".join(f"{count} files {what}" for what, count in counts.items() if count)
+    told = [f"{wording.plural(n, 'file')} {what}" for what, n in counts.items() if n]
+    return ", ".join(told)
 
 
 def _show_diff(change: Change) -> None:

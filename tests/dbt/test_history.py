@@ -123,7 +123,7 @@ def test_the_command_line_names_who_asserts_and_who_denies(
 
 REFUSED = (
     ({"producer": "log"}, "log claims nothing. Did you mean logs"),
-    ({"producer": "zzz"}, "zzz claims nothing. There are execution, logs, others"),
+    ({"producer": "zzz"}, "zzz claims nothing. The producers are execution, logs, others"),
     ({"producer": "manifest"}, "manifest is what lineage_post itself recorded"),
     ({"producer": "execution"}, "execution is what lineage_post itself recorded"),
     ({"producer": "logs", "node": "report"}, "report has no claim of logs"),
