@@ -9,6 +9,7 @@ from typing import Any
 
 from lineage_post.bridge.say import describe, detail
 from lineage_post.publish.exposures import GENERATED_PATH
+from lineage_post.publish.text_file import write_text
 
 #: Below ``target/``: the set of the last run, in the form of manifest.json.
 KEPT = Path("lineage_post") / "exposures.json"
@@ -72,10 +73,7 @@ def keep(target_path: Path, entries: list[dict[str, Any]]) -> None:
     if not entries:
         path.unlink(missing_ok=True)
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".partial")
-    partial.write_text(json.dumps(entries, ensure_ascii=False, indent=1), "utf-8", newline="\n")
-    partial.replace(path)
+    write_text(path, json.dumps(entries, ensure_ascii=False, indent=1))
 
 
 def kept(target_path: Path) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ from lineage_post.bridge.say import describe, detail
 from lineage_post.bridge.warehouse import Warehouse, columns_in_warehouse
 from lineage_post.lineage.hooks import writers_to
 from lineage_post.publish.run import Run
+from lineage_post.publish.text_file import write_text
 from lineage_post.vocabulary import ExposureMode, Status
 
 if TYPE_CHECKING:
@@ -251,14 +252,11 @@ class LiveTracer:
 
     def _remember(self, tables: Mapping[str, CatalogTable]) -> None:
         path = self.target_path / COLUMNS
-        path.parent.mkdir(parents=True, exist_ok=True)
         stored = {
             n: {"relation": self.project.nodes[n].relation_name, "columns": dict(t.columns)}
             for n, t in sorted(tables.items())
         }
-        partial = path.with_suffix(".partial")
-        partial.write_text(json.dumps(stored, ensure_ascii=False), "utf-8", newline="\n")
-        partial.replace(path)
+        write_text(path, json.dumps(stored, ensure_ascii=False))
 
 
 def _with_types(table: CatalogTable, types: Mapping[str, str | None] | None) -> CatalogTable:

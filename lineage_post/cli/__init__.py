@@ -6,6 +6,7 @@ that cannot be read.
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import sys
@@ -93,6 +94,14 @@ def run(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        console.complain(f"{error.filename or 'a file'}: {error.strerror or error}")
+        console.complain(f"{error.filename or 'a file'}: {error.strerror or error}", _hint(error))
         return WRONG_USE
     return code if isinstance(code, int) else 0
+
+
+def _hint(error: OSError) -> str | None:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "Make room there and run it again: what was written before is still there."
+    if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        return "Make it readable and writable, or name another folder with --target-path."
+    return None

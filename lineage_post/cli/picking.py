@@ -77,7 +77,7 @@ def spots_of(
             return False
         return not selected or any(_has(selection, spot) for selection in wanted)
 
-    require_picked(filter(is_picked, _named(lineages, wanted)), warnings)
+    require_picked((s for s in _named(lineages, wanted) if is_picked(s)), warnings)
     for warning in warnings:
         console.warn(warning)
     return is_picked

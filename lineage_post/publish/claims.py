@@ -18,6 +18,7 @@ from lineage_post.publish.definition import claimed_row
 from lineage_post.publish.files import write_rows_to
 from lineage_post.publish.rows import column_rows, derivations, edge_row, inputs_json
 from lineage_post.publish.tables import ColumnRow, EdgeRow, NodeRow, RefreshRow, Rows
+from lineage_post.publish.text_file import write_text
 from lineage_post.values import NodeLineage
 from lineage_post.vocabulary import Status
 
@@ -71,7 +72,7 @@ def write_claims(
     folder = target_path / DIRECTORY / claims.producer
     write_rows_to(rows_of_claims(claims, project, queries=queries), folder)
     about = {"producer": claims.producer, "is_complete": claims.is_complete}
-    (folder / ABOUT).write_text(json.dumps(about) + "\n", "utf-8", newline="\n")
+    write_text(folder / ABOUT, json.dumps(about) + "\n")
     return folder
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lineage_post.errors import ArtifactError, OptionError
+from lineage_post.publish.text_file import write_text
 
 #: The client's own variable for a token; a token stands in no file and no argument.
 API_KEY = "OPENLINEAGE_API_KEY"
@@ -117,8 +118,4 @@ def _keep(spool: Path, waiting: list[dict[str, Any]]) -> None:
     if not waiting:
         spool.unlink(missing_ok=True)
         return
-    spool.parent.mkdir(parents=True, exist_ok=True)
-    half = spool.with_name(f"{spool.name}.tmp")
-    lines = (json.dumps(event, sort_keys=True) + "\n" for event in waiting)
-    half.write_text("".join(lines), "utf-8", newline="\n")
-    os.replace(half, spool)
+    write_text(spool, "".join(json.dumps(event, sort_keys=True) + "\n" for event in waiting))

@@ -21,6 +21,7 @@ from typing import Any
 from lineage_post.errors import LineageError
 from lineage_post.publish.evidence import FORMAT, Evidence
 from lineage_post.publish.evidence_markdown import evidence_markdown
+from lineage_post.publish.text_file import write_parts
 
 SEAL = "seal.json"
 _EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -66,16 +67,12 @@ def write_bundle(files: Mapping[str, bytes], out: Path) -> None:
     Raises LineageError where something else is in the folder already.
     """
     if out.suffix.lower() == ".zip":
-        out.parent.mkdir(parents=True, exist_ok=True)
-        partial = out.with_name(f".{out.name}.partial")
-        partial.write_bytes(_zipped(files))
-        partial.replace(out)
+        write_parts(out, [_zipped(files)])
         return
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise LineageError(f"{out} is there already", hint="Name another folder with --out.")
     for name, content in files.items():
-        (out / name).parent.mkdir(parents=True, exist_ok=True)
-        (out / name).write_bytes(content)
+        write_parts(out / name, [content])
 
 
 def verify_bundle(path: Path, expected: str | None = None) -> tuple[dict[str, Any], list[str]]:

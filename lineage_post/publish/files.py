@@ -11,6 +11,7 @@ from lineage_post import fast_json
 from lineage_post.errors import ArtifactError
 from lineage_post.publish.load import TIME
 from lineage_post.publish.tables import Row, Rows
+from lineage_post.publish.text_file import write_parts
 
 #: Below ``target/``; the macros know it too.
 DIRECTORY = Path("lineage_post") / "rows"
@@ -24,13 +25,10 @@ def write_rows(rows: Rows, target_path: Path) -> Path:
 
 def write_rows_to(rows: Rows, directory: Path) -> Path:
     """Writes a file for each table into a folder, and returns it."""
-    directory.mkdir(parents=True, exist_ok=True)
     for table, row_class, table_rows in rows.tables():
         columns = row_class._fields
         lines = [fast_json.dumps(dict(zip(columns, row)), default=_written) for row in table_rows]
-        partial = directory / f"{table}.jsonl.partial"
-        partial.write_bytes(b"\n".join([*lines, b""]))
-        partial.replace(directory / f"{table}.jsonl")
+        write_parts(directory / f"{table}.jsonl", [b"\n".join([*lines, b""])])
     return directory
 
 

@@ -7,8 +7,6 @@ that a stale one is seen. The rest of a document depends on its inputs alone.
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from datetime import datetime, timezone
@@ -22,6 +20,7 @@ from lineage_post.fast_json import dumps_text, loads
 from lineage_post.lineage import Edge, Lineage
 from lineage_post.lineage.modes import BOTH, mode_of
 from lineage_post.options import Options
+from lineage_post.publish.text_file import write_parts
 from lineage_post.vocabulary import Reason
 
 LINEAGE_FILE = "lineage.json"
@@ -135,16 +134,8 @@ def carry_over(content: dict[str, Any], earlier: Mapping[str, Any] | None) -> li
 
 def write_document(path: Path, content: Mapping[str, Any]) -> None:
     """Writes the file whole or not at all, so that a reader never sees half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
-    try:
-        # A lone surrogate, which JSON may hold, has no UTF-8.
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n", errors="replace") as file:
-            file.writelines(_lines(content))
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    # A lone surrogate, which JSON may hold, has no UTF-8.
+    write_parts(path, (line.encode("utf-8", "replace") for line in _lines(content)))
 
 
 def _lines(content: Mapping[str, Any]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lineage_post.publish.run import Run
 from lineage_post.publish.tables import Rows
+from lineage_post.publish.text_file import write_text
 from lineage_post.vocabulary import Reason, Status
 
 if TYPE_CHECKING:
@@ -51,8 +52,4 @@ def unparsed(lineage: Lineage, nodes: Collection[str], reason: Reason) -> list[s
 
 def write_metrics(metrics: dict[str, Any], target_path: Path) -> None:
     """Writes the file, whole or not at all."""
-    path = target_path / FILE
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(".partial")
-    partial.write_text(json.dumps(metrics, indent=2) + "\n", "utf-8", newline="\n")
-    partial.replace(path)
+    write_text(target_path / FILE, json.dumps(metrics, indent=2) + "\n")
