@@ -12,8 +12,25 @@ from lineage_post.trace.frame import Frame
 from lineage_post.trace.methods import method_call
 from lineage_post.trace.paths import resolve_path
 from lineage_post.trace.provenance import transformed
+from lineage_post.trace.relation import AnyStep
 from lineage_post.trace.shapes import Array, Document, MaybeShape, Shape, Struct
 from lineage_post.trace.tracer import Tracer
+
+#: An entry of the log that says nothing: as if what was logged since then acted as a value.
+_NOTHING = (1 << 62, 0)
+#: What makes a struct out of its parts, or passes one on as it is.
+_MAKING = (exp.Struct, exp.Tuple, exp.JSONObject)
+_PASSING = (exp.Paren, exp.Cast, exp.ParseJSON, exp.JSONFormat)
+_MAKING_BY_NAME = frozenset({"struct_pack", "row", "struct", "named_struct", "object_construct"})
+
+
+def is_made_in_place(node: Any) -> bool:
+    """Whether it is a struct that is written out: its fields are all there is to evaluate."""
+    while isinstance(node, _PASSING):
+        node = node.args["this"]
+    if isinstance(node, exp.Anonymous):
+        return str(node.name).lower() in _MAKING_BY_NAME
+    return isinstance(node, _MAKING)
 
 
 @handles("Dot")
@@ -61,7 +78,8 @@ def _parts(node: Any) -> Any:
 def _field(t: Tracer, node: Any, base: Any, name: Any, f: Frame) -> int:
     shape = t.expression_shape(base, f)
     start = len(t.log)
-    whole = transformed(evaluate(t, base, f))
+    is_found = isinstance(shape, Struct) and shape.fields.position(t.key(name)) >= 0
+    whole = 0 if is_found and is_made_in_place(base) else transformed(evaluate(t, base, f))
     return field_of_shape(t, node, shape, name, whole, start)
 
 
@@ -76,12 +94,12 @@ def field_of_shape(
         fields = shape.fields
         i = fields.position(t.key(name))
         if i < 0 and fields.open is not None:
-            del t.log[start:]
+            leave_out(t, start, len(t.log))
             x = fields.open.column(t, t.key(name), t.spell(name))
             return transformed(x) if is_element else x
         if i >= 0:
             x = fields.at(i)
-            del t.log[start:]
+            leave_out(t, start, len(t.log))
             if fields.steps[i] is not None:
                 t.log.append((fields.steps[i], x))
             return transformed(x) if is_element else x
@@ -91,36 +109,64 @@ def field_of_shape(
     return x
 
 
-@handles("JSONExtract")
+@handles("JSONExtract", "JSONExtractScalar", "JSONBExtract", "JSONBExtractScalar")
 def json_path(t: Tracer, node: Any, f: Frame) -> int:
-    """Snowflake's ``o:k``: of an object made by name it is what was put under k."""
+    """``o:k``, ``j ->> 'k'``: of an object made by name it is what was put under k."""
     base, path = node.args["this"], node.args.get("expression")
-    if t.rules.name != "snowflake" or not isinstance(path, exp.JSONPath):
+    if not isinstance(path, exp.JSONPath) or node.args.get("expressions"):
         return computed(t, node, f)
-    start = len(t.log)
-    t.step = None
-    x = transformed(evaluate(t, base, f))
-    if base.__class__ is not exp.Column or t.step is not None:
-        x = _below_object(t, t.expression_shape(base, f), path.expressions[1:], x, start)
+    keys = path.expressions[1:]
+    shape = t.expression_shape(base, f) if is_made_in_place(base) else None
+    if isinstance(shape, Struct) and keys and _position(shape, keys[0]) >= 0:
+        x = _below_object(t, shape, keys, 0)
+    else:
+        x = _read_path(t, base, keys, f)
     if x:
         t.log.append((node, x))
     return x
 
 
-def _below_object(t: Tracer, shape: MaybeShape, path: Any, x: int, start: int) -> int:
+def _read_path(t: Tracer, base: Any, keys: Any, f: Frame) -> int:
+    start = len(t.log)
+    t.step = t.relation = None
+    x = transformed(evaluate(t, base, f))
+    end = len(t.log)
+    is_bare = base.__class__ is exp.Column and t.step is None
+    if is_bare and (t.relation is None or not t.relation.shapes):
+        return x
+    shape = t.expression_shape(base, f)
+    if isinstance(shape, Struct) and keys and _position(shape, keys[0]) >= 0:
+        leave_out(t, start, end)
+    return _below_object(t, shape, keys, x)
+
+
+def _position(shape: Struct, key: Any) -> int:
+    name = key.this if isinstance(key, exp.JSONPathKey) else None
+    return shape.fields.position(name) if isinstance(name, str) else -1
+
+
+def _below_object(t: Tracer, shape: MaybeShape, path: Any, x: int) -> int:
+    step: AnyStep = None
+    fields, i = None, -1
     for part in path:
+        shape = shape if fields is None else t.shape(fields, i)
         if not isinstance(shape, Struct):
             break
-        name = part.this if isinstance(part, exp.JSONPathKey) else None
-        i = shape.fields.position(name) if isinstance(name, str) else -1
-        if i < 0:
-            return t.sources.assumed(x)
-        del t.log[start:]
-        x = transformed(shape.fields.at(i))
-        if shape.fields.steps[i] is not None:
-            t.log.append((shape.fields.steps[i], x))
-        shape = t.shape(shape.fields, i)
+        i = _position(shape, part)
+        if i < 0:  # null, or a row of Postgres that is one document
+            is_object = t.rules.name == "snowflake" or shape.fields.open is not None
+            return t.sources.assumed(x) if is_object else x
+        fields = shape.fields
+        x, step = transformed(fields.at(i)), fields.steps[i]
+    if step is not None:
+        t.log.append((step, x))
     return x
+
+
+def leave_out(t: Tracer, start: int, end: int) -> None:
+    """Takes out of the log what was evaluated and turned out to be no part of the value. The places
+    stay, since steps remember where in the log they are."""
+    t.log[start:end] = [_NOTHING] * (end - start)
 
 
 @handles("Bracket", "StructExtract")

@@ -18,7 +18,7 @@ from lineage_post.trace.field_types import (
     type_of_node,
 )
 from lineage_post.trace.frame import Frame
-from lineage_post.trace.opens import Open, OpenChoice
+from lineage_post.trace.opens import Open, OpenChoice, OpenDerived
 from lineage_post.trace.provenance import CONDITIONAL, SORT, aggregated, collapsed, transformed
 from lineage_post.trace.relation import AnyStep, Relation
 from lineage_post.trace.scope import find_column, find_operand
@@ -110,7 +110,8 @@ def of_struct(t: Tracer, node: Any, f: Frame) -> MaybeShape:
 def _field_of(t: Tracer, item: Any, n: int) -> tuple[str, Any]:
     if isinstance(item, exp.PropertyEQ):
         name = item.this
-        spelled = t.spell(name) if isinstance(name, exp.Identifier) else str(name.name)
+        is_name = isinstance(name, exp.Identifier) and t.rules.name != "snowflake"
+        spelled = t.spell(name) if is_name else str(name.name)  # of {'a': x} a text
         return spelled, item.expression
     if isinstance(item, exp.Alias):
         return t.spell(item.args["alias"]), item.this
@@ -148,15 +149,12 @@ def of_named_arguments(t: Tracer, node: Any, f: Frame) -> MaybeShape:
     if name in ("struct_pack", "row", "struct"):
         return of_struct(t, node, f)
     if name in ("named_struct", "object_construct", "object_construct_keep_null"):
-        items = node.expressions
-        pairs = [
-            exp.PropertyEQ(this=exp.to_identifier(key.name, quoted=True), expression=value)
-            for key, value in zip(items[::2], items[1::2])
-            if isinstance(key, exp.Literal)
-        ]
-        holder = exp.Struct()
-        holder.args["expressions"] = pairs
-        return of_struct(t, holder, f)
+        return _of_pairs(t, list(zip(node.expressions[::2], node.expressions[1::2])), f)
+    if name in ("json_build_object", "jsonb_build_object"):
+        pairs = list(zip(node.expressions[::2], node.expressions[1::2]))
+        return _of_document_pairs(t, pairs, f)
+    if name in ("to_json", "to_jsonb", "row_to_json") and node.expressions:
+        return of_written(t, exp.Paren(this=node.expressions[0].copy()), f)
     first = node.expressions[0] if node.expressions else None
     if name in _ARRAYS_OF_ROWS:
         row = None if first is None else t.expression_shape(first, f)
@@ -372,7 +370,7 @@ def of_coalesce(t: Tracer, node: Any, f: Frame) -> MaybeShape:
 def of_cast(t: Tracer, node: Any, f: Frame) -> MaybeShape:
     kind = type_of_node(node.args["to"]) if isinstance(node.args.get("to"), exp.DataType) else None
     if isinstance(kind, JsonType):
-        return Document()
+        return of_written(t, node, f)
     inner = of_inner(t, node, f)
     if isinstance(inner, Struct) and isinstance(kind, StructType):
         names = [name for name, _ in kind.fields]
@@ -407,5 +405,65 @@ def _document(shape: MaybeShape) -> MaybeShape:
     return shape if isinstance(shape, Document) else None
 
 
-def of_document(t: Tracer, node: Any, f: Frame) -> MaybeShape:
-    return Document()
+def _of_pairs(t: Tracer, pairs: Any, f: Frame) -> MaybeShape:
+    """Names and values in turn; where a name is no constant, it is told by no name."""
+    holder = exp.Struct()
+    holder.args["expressions"] = [
+        exp.PropertyEQ(this=exp.to_identifier(key.name, quoted=True), expression=value)
+        for key, value in pairs
+        if isinstance(key, exp.Literal)
+    ]
+    return of_struct(t, holder, f)
+
+
+def of_json_object(t: Tracer, node: Any, f: Frame) -> MaybeShape:
+    """``json_object('a', x)``, ``object_construct_keep_null('a', x)``."""
+    pairs = [(p.this, p.expression) for p in node.expressions if isinstance(p, exp.JSONKeyValue)]
+    return _of_document_pairs(t, pairs, f)
+
+
+def _of_document_pairs(t: Tracer, pairs: Any, f: Frame) -> MaybeShape:
+    if not all(isinstance(key, exp.Literal) for key, _ in pairs):
+        return Document()
+    return _as_document(t, _of_pairs(t, pairs, f))
+
+
+def of_star_map(t: Tracer, node: Any, f: Frame) -> MaybeShape:
+    """Snowflake's ``object_construct(*)``: a key for each column."""
+    holder = exp.Struct()
+    holder.args["expressions"] = [node.args["this"].copy()]
+    return of_struct(t, holder, f)
+
+
+def of_written(t: Tracer, node: Any, f: Frame) -> MaybeShape:
+    """``to_json(row)``, ``o::variant``, and a text of it that is parsed: what it was made of."""
+    shape = changed(t, of_inner(t, node, f), transformed)
+    return Document() if shape is None else _as_document(t, shape)
+
+
+def _as_document(t: Tracer, shape: MaybeShape) -> MaybeShape:
+    """An object of which any key may be read: one that nothing was put under is assumed."""
+    if not isinstance(shape, Struct):
+        return shape
+    fields = shape.fields
+    whole = 0
+    for x in fields.all():
+        whole |= x
+    return Struct(
+        Relation(
+            t.rules, fields.spellings, fields.all(), fields.steps, shapes=fields.shapes,
+            open_=fields.open or OpenDerived("a document", t.sources.assumed(transformed(whole))),
+        )
+    )  # fmt: skip
+
+
+def of_json_path(t: Tracer, node: Any, f: Frame) -> MaybeShape:
+    """``o:k``: what was put under k, where o was made by name."""
+    shape, path = of_inner(t, node, f), node.args.get("expression")
+    for part in path.expressions[1:] if isinstance(path, exp.JSONPath) else ():
+        name = part.this if isinstance(part, exp.JSONPathKey) else None
+        i = shape.fields.position(name) if isinstance(shape, Struct) and name else -1
+        if not isinstance(shape, Struct) or i < 0:
+            return Document()
+        shape = t.shape(shape.fields, i)
+    return shape or Document()

@@ -77,6 +77,9 @@ _SHAPES: tuple[tuple[tuple[type, ...], Callable[[Tracer, Any, Frame], MaybeShape
     (_classes("Cast", "TryCast"), of.of_cast),
     (_classes("FromJson"), of.of_parsed),
     (_classes("Query"), of.of_query),
-    (_classes("ParseJSON", "JSONExtract", "JSONObject"), of.of_document),
+    (_classes("JSONObject"), of.of_json_object),
+    (_classes("StarMap"), of.of_star_map),
+    (_classes("ParseJSON", "JSONFormat", "ToVariant"), of.of_written),
+    (_classes("JSONExtract", "JSONExtractScalar"), of.of_json_path),
     (_classes("Anonymous", "AnonymousAggFunc"), of.of_named_arguments),
 )

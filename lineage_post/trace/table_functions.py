@@ -326,13 +326,20 @@ def _is_flatten(t: Tracer, name: str) -> bool:
     return t.rules.name == "snowflake" and name.lower() == "flatten"
 
 
+def _input_of(function: Any) -> Any:
+    """What is exploded: the first argument, or that called ``input`` wherever it stands."""
+    arguments = [function.args.get("this"), *function.expressions]
+    named = {a.this.name.lower(): a.expression for a in arguments if isinstance(a, exp.Kwarg)}
+    return named.get("input", arguments[0])
+
+
 def _explode(t: Tracer, function: Any, f: Frame, names: list[str]) -> Relation:
-    array = function.args.get("this")
+    array = _input_of(function)
     x, _ = array_of(t, array, f)
     shape = t.expression_shape(array, f)
     if t.rules.name == "snowflake":
-        names = names or list(_FLATTEN)
-        provenances = [0 if n in ("SEQ", "INDEX") else x for n in names]
+        names = [*names, *_FLATTEN[len(names) :]][: len(_FLATTEN)]
+        provenances = [0 if n in ("SEQ", "INDEX") else x for n in _FLATTEN]
     else:
         has_position = isinstance(function, exp.Posexplode)
         if not names:
@@ -341,8 +348,8 @@ def _explode(t: Tracer, function: Any, f: Frame, names: list[str]) -> Relation:
         provenances = [0 if has_position and n == 0 else x for n in range(len(names))]
     shapes: dict[int, Shape] = {}
     element = t.hooks.element_shape(t, shape) if shape is not None else None
-    for i, name in enumerate(names):
-        is_element = t.rules.name != "snowflake" or name == "VALUE"
+    for i in range(len(names)):
+        is_element = t.rules.name != "snowflake" or _FLATTEN[i] == "VALUE"
         if element is not None and provenances[i] and is_element:
             shapes[i] = element
     return Relation(t.rules, names, provenances, [None] * len(names), shapes=shapes)
