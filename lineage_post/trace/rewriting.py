@@ -10,6 +10,7 @@
     from dictionary('db.d')                           ClickHouse: from db.d
     select ... limit 1 by a limit 10                  ClickHouse: without the count, of no column
     group by window(ts, '1 hour')                     Spark: window is a name
+    from t, t.xs as x with offset as n              BigQuery: unnest(t.xs) as x with offset as n
     |> set a = b + 1                                  BigQuery: see pipes.py
 
 New tokens stand at the place of the word they stand for, so that places in the text stay.
@@ -38,6 +39,9 @@ _COMPOUND = frozenset(
      TokenType.AMP, TokenType.PIPE, TokenType.CARET}
 )  # fmt: skip
 _BEFORE_TARGET = frozenset({TokenType.SET, TokenType.COMMA, TokenType.SELECT})
+_NAMES = frozenset({TokenType.VAR, TokenType.IDENTIFIER})
+_WITHIN_PATH = frozenset({TokenType.DOT})
+_BEFORE_ITEM = frozenset({TokenType.COMMA, TokenType.FROM, TokenType.JOIN})
 _AFTER_DELETE = frozenset({TokenType.WHEN, TokenType.SEMICOLON})
 
 
@@ -242,6 +246,40 @@ def _with_named_window(tokens: Tokens) -> Tokens:
     return found
 
 
+def _with_unnest(tokens: Tokens) -> Tokens:
+    """BigQuery's ``t.xs as x with offset`` as ``unnest(t.xs) as x with offset``."""
+    found: list[Any] = []
+    for i, token in enumerate(tokens):
+        if token.token_type is TokenType.WITH and says(tokens, i + 1, "offset"):
+            path = _array_path(found)
+            if path is not None:
+                first, end = path
+                at = found[first]
+                found[end:end] = [made(TokenType.R_PAREN, ")", found[end - 1])]
+                found[first:first] = [made(TokenType.UNNEST, "unnest", at)]
+                found.insert(first + 1, made(TokenType.L_PAREN, "(", at))
+        found.append(token)
+    return found
+
+
+def _array_path(tokens: list[Any]) -> tuple[int, int] | None:
+    """Where the dotted path of the last item of FROM stands, before its alias if it has one."""
+    end = len(tokens)
+    if end > 2 and tokens[end - 2].token_type is TokenType.ALIAS:
+        end -= 2
+    elif end > 2 and tokens[end - 2].token_type not in _WITHIN_PATH | _BEFORE_ITEM:
+        end -= 1
+    first = end
+    while first and (
+        tokens[first - 1].token_type is TokenType.DOT
+        if (end - first) % 2
+        else tokens[first - 1].token_type in _NAMES
+    ):
+        first -= 1
+    is_path = end - first > 2 and first and tokens[first - 1].token_type in _BEFORE_ITEM
+    return (first, end) if is_path else None
+
+
 #: (dialect or family, what its text has, the rewriting).
 _REWRITES: tuple[tuple[str, re.Pattern[str], Callable[[Tokens], Tokens]], ...] = (
     ("spark", re.compile(r"(?i)\bschema\s+evolution\b"), _without_evolution),
@@ -256,4 +294,5 @@ _REWRITES: tuple[tuple[str, re.Pattern[str], Callable[[Tokens], Tokens]], ...] =
     ("clickhouse", re.compile(r"(?is)\blimit\b.*\blimit\b"), _without_second_limit),
     ("clickhouse", re.compile(r"(?i)\bdictionary\s*\(\s*'"), _with_named_dictionary),
     ("bigquery", re.compile(r"\|>"), with_stars),
+    ("bigquery", re.compile(r"(?i)\bwith\s+offset\b"), _with_unnest),
 )
