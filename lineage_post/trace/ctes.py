@@ -11,6 +11,8 @@ from sqlglot import exp
 from lineage_post.trace.frame import Env, Frame
 from lineage_post.trace.provenance import GROUP_BY, transformed
 from lineage_post.trace.relation import Arms, Relation
+from lineage_post.trace.renaming import renamed
+from lineage_post.trace.scope import whole_row
 from lineage_post.trace.tracer import Tracer
 
 #: Provenance only grows and has few kinds, so a fixpoint comes within a few rounds.
@@ -121,7 +123,7 @@ def _named(t: Tracer, cte: Cte, relation: Relation) -> Relation:
     columns = alias.args.get("columns") if isinstance(alias, exp.TableAlias) else None
     if not columns:
         return relation
-    return relation.renamed([t.spell(c) for c in columns][: len(relation.spellings) or None])
+    return renamed(t, relation, [t.spell(c) for c in columns])
 
 
 def _fixpoint(t: Tracer, cte: Cte, query: Any) -> Relation:
@@ -162,9 +164,7 @@ def _searched(t: Tracer, relation: Relation, search: Any) -> Relation:
 
 def _distinct(t: Tracer, relation: Relation) -> Relation:
     """A recursion by UNION removes duplicates."""
-    x = 0
-    for y in relation.all():
-        x |= y
+    x = whole_row(t, relation.all(), [relation.open] if relation.open is not None else ())
     f = Frame(None, {})
     f.decide_like(relation)
     t.decide(f, None, len(t.log), x, GROUP_BY)

@@ -300,7 +300,7 @@ def _lowered(identifier: Any) -> str:
 
 def _folded_lower(identifier: Any) -> str:
     args = identifier.args
-    name = args.get("this")
+    name: str = args.get("this")
     if name.__class__ is not str:
         name = _written(identifier)
     return name if args.get("quoted") else name.lower()
@@ -308,7 +308,7 @@ def _folded_lower(identifier: Any) -> str:
 
 def _folded_upper(identifier: Any) -> str:
     args = identifier.args
-    name = args.get("this")
+    name: str = args.get("this")
     if name.__class__ is not str:
         name = _written(identifier)
     return name if args.get("quoted") else name.upper()

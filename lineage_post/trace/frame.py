@@ -11,6 +11,7 @@ from lineage_post.trace.relation import AnyStep, Relation, Rows
 
 if TYPE_CHECKING:
     from lineage_post.trace.ctes import Cte
+    from lineage_post.trace.opens import Open
 
 Env = Mapping[str, "Cte"]
 _NONE: Mapping[str, Any] = MappingProxyType({})
@@ -44,8 +45,8 @@ class Frame:
 
     __slots__ = (
         "_alias_positions", "_indexed", "_owned", "_owners", "alias_visible", "bindings",
-        "by_key", "env", "is_partial", "merged", "operands", "outer", "owned", "provenances",
-        "rows", "rows_of", "spellings", "steps", "unnamed", "windows",
+        "by_key", "env", "is_partial", "merged", "opens", "operands", "outer", "owned",
+        "provenances", "rows", "rows_of", "spellings", "steps", "unnamed", "windows",
     )  # fmt: skip
 
     def __init__(self, outer: Frame | None, env: Env) -> None:
@@ -57,6 +58,8 @@ class Frame:
         self.spellings: list[str] = []
         self.provenances: list[int] = []
         self.steps: list[AnyStep] = []
+        #: What may have more outputs than those listed: ``*`` of an unlisted table.
+        self.opens: list[Open] = []
         self._alias_positions: dict[str, int] = {}
         self._indexed = 0
         #: What ``owners`` found, until FROM brings more.

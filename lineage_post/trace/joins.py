@@ -31,6 +31,7 @@ def join(t: Tracer, node: Any, f: Frame) -> None:
     names = [u.args["this"] if isinstance(u, exp.Column) else u for u in a.get("using") or ()]
     if (a.get("method") or "").upper() == "NATURAL":
         names = _shared_names(t, f, left)
+        _doubt_sides(t, f, left)
     for name in names:
         _merge(t, node, name, f, left, side, as_kind)
     for condition in (a.get("on"), a.get("match_condition")):
@@ -58,6 +59,21 @@ def _shared_names(t: Tracer, f: Frame, left: int) -> list[Any]:
     return [exp.to_identifier(n, quoted=True) for n in names if key_of(n) in right]
 
 
+def _doubt_sides(t: Tracer, f: Frame, left: int) -> None:
+    """A column that one side of NATURAL lists may be in what the other does not list, too."""
+    sides = (range(left), range(left, len(f.operands)))
+    for here, there in (sides, sides[::-1]):
+        if not any(f.operands[n].relation.open is not None for n in there):
+            continue
+        for n in here:
+            relation = f.operands[n].relation
+            for i, spelling in enumerate(relation.spellings):
+                key = t.rules.key_of(spelling)
+                if key not in f.merged:
+                    x = t.sources.assumed(relation.at(i))
+                    f.merge(key, Merged(x, relation.steps[i], spelling, frozenset({n})))
+
+
 def _merge(t: Tracer, node: Any, name: Any, f: Frame, left: int, side: str, as_kind: int) -> None:
     key = t.rules.key_of(t.spell(name))
     old = f.merged.get(key)
@@ -66,8 +82,10 @@ def _merge(t: Tracer, node: Any, name: Any, f: Frame, left: int, side: str, as_k
     if old is not None:
         x, left_step, spelling, held = old
     else:
-        x, left_step, spelling, held = _side(t, key, spelling, f, 0, left)
-    y, right_step, right_spelling, right_held = _side(t, key, spelling, f, left, len(f.operands))
+        x, left_step, spelling, held = side_of_using(t, key, spelling, f, 0, left)
+    y, right_step, right_spelling, right_held = side_of_using(
+        t, key, spelling, f, left, len(f.operands)
+    )
     t.decide(f, node, len(t.log), x | y, as_kind)
     provenance, step = x, left_step
     if side == "FULL":
@@ -77,7 +95,7 @@ def _merge(t: Tracer, node: Any, name: Any, f: Frame, left: int, side: str, as_k
     f.merge(key, Merged(provenance, step, spelling, held | right_held))
 
 
-def _side(
+def side_of_using(
     t: Tracer, key: str, spelling: str, f: Frame, first: int, end: int
 ) -> tuple[int, AnyStep, str, frozenset[int]]:
     """The column one side of USING compares, and the operands that hold it."""

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.frame import Env, Frame, Operand
+from lineage_post.trace.joins import side_of_using
 from lineage_post.trace.naming import expression_name
 from lineage_post.trace.provenance import FILTER, JOIN
 from lineage_post.trace.relation import Relation
@@ -27,9 +28,9 @@ def merged(t: Tracer, node: Any, env: Env) -> Relation:
         start = len(t.log)
         t.decide(f, on, start, evaluate(t, on, f), JOIN)
     for key in node.args.get("using_cond") or ():
-        for operand in f.operands:
-            i = operand.relation.position(t.key(key))
-            t.decide(f, key, len(t.log), operand.relation.at(i) if i >= 0 else 0, JOIN)
+        for n in range(len(f.operands)):
+            x = side_of_using(t, t.key(key), t.spell(key), f, n, n + 1)[0]
+            t.decide(f, key, len(t.log), x, JOIN)
     result = Assignments(t)
     whens = node.args.get("whens")
     for when in whens.expressions if whens is not None else ():

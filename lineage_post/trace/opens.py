@@ -169,3 +169,10 @@ class OpenElement:
         detail = f"{spelling} is taken for a field of {self.label}, whose type is not known"
         doubt = tracer.sources.doubt(Reason.SCHEMA_MISSING, detail)
         return tracer.sources.assumed(self.provenance) | doubt
+
+
+def one_of(opens: Sequence[Open]) -> Open | None:
+    """What is not listed of several: of one of them, where there is only one."""
+    if len(opens) < 2:
+        return opens[0] if opens else None
+    return OpenChoice(opens)

@@ -39,7 +39,7 @@ def add_output(t: Tracer, item: Any, f: Frame, opens: list[Open]) -> None:
             x = resolve(t, node, f)
             f.add_output(t.spell(alias), x, t.step)
         else:
-            _add_computed(t, node, alias, f)
+            _add_computed(t, node, alias, f, opens)
     elif cls is exp.Column:
         this = item.args["this"]
         if this.__class__ is exp.Identifier:
@@ -58,7 +58,7 @@ def add_output(t: Tracer, item: Any, f: Frame, opens: list[Open]) -> None:
             qualifier = [item.args[p] for p in parts if item.args.get(p) is not None]
             add_star(t, this, f, opens, qualifier)
         else:
-            _add_computed(t, item, None, f)
+            _add_computed(t, item, None, f, opens)
     elif cls is exp.Star:
         add_star(t, item, f, opens, ())
     elif cls is exp.Dot and item.args["expression"].__class__ is exp.Star:
@@ -82,7 +82,7 @@ def add_output(t: Tracer, item: Any, f: Frame, opens: list[Open]) -> None:
     elif t.rules.family == "spark" and _add_generated(t, item, f, opens, ()):
         return
     else:
-        _add_computed(t, item, None, f)
+        _add_computed(t, item, None, f, opens)
 
 
 def _is_text(node: Any) -> bool:
@@ -107,12 +107,13 @@ def add_star(t: Tracer, star: Any, f: Frame, opens: list[Open], qualifier: Seque
             opens.append(relation.open)
 
 
-def _add_computed(t: Tracer, node: Any, alias: Any, f: Frame) -> None:
+def _add_computed(t: Tracer, node: Any, alias: Any, f: Frame, opens: list[Open]) -> None:
     start = len(t.log)
     t.expands = True
     x = evaluate(t, node, f)
     t.expands = False
     if t.expanding is not None:
+        opens += t.expanding.opens
         _add_expanded(t, node, alias, f)
         return
     step: AnyStep = Step(node, f, start, len(t.log), x, alias)

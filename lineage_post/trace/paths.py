@@ -10,9 +10,9 @@ from sqlglot import exp
 from lineage_post.trace.declared_shapes import is_declared_map
 from lineage_post.trace.frame import Frame, Operand
 from lineage_post.trace.provenance import transformed
+from lineage_post.trace.pseudo_columns import is_pseudo_column
 from lineage_post.trace.relation import Relation
 from lineage_post.trace.scope import (
-    PSEUDO_COLUMNS,
     Hit,
     binding_of,
     find_column,
@@ -57,7 +57,7 @@ def _of_full_name(t: Tracer, parts: Sequence[Any], split: int, f: Frame) -> Hit 
     while g is not None:
         for operand in g.operands:
             if operand.parts and _same_table(operand.parts, name):
-                return _column_of(t, operand.relation, parts[split])
+                return column_of(t, operand.relation, parts[split])
         g = g.outer
     return None
 
@@ -67,7 +67,7 @@ def _same_table(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
     return a[-shared:] == b[-shared:]
 
 
-def _column_of(t: Tracer, relation: Relation, identifier: Any) -> Hit:
+def column_of(t: Tracer, relation: Relation, identifier: Any) -> Hit:
     """A column as (relation, position), made up where the relation is open or lacks it."""
     key = t.key(identifier)
     i = relation.position(key)
@@ -129,7 +129,7 @@ def beyond(t: Tracer, operand: Operand, table: Any, identifier: Any, f: Frame) -
     hit = find_column(t, t.key(table), f) if t.rules.struct_dot else None
     if hit is not None:
         return read_fields(t, *hit, [identifier])
-    if spelling.lower() in PSEUDO_COLUMNS:
+    if is_pseudo_column(t, identifier, spelling):
         return 0
     return unresolved(t, spelling, f"{table.name} has no column {spelling}")
 
@@ -145,7 +145,7 @@ def read_fields(t: Tracer, relation: Relation, i: int, path: Sequence[Any]) -> i
         if not isinstance(shape, Struct):
             is_exact = isinstance(shape, Document) or _is_map_of_scalars(t, relation, i)
             return _coarse(t, relation, i, is_exact=is_exact)
-        hit = _column_of(t, shape.fields, part)
+        hit = column_of(t, shape.fields, part)
         relation, i = hit
     t.step = relation.steps[i]
     x = relation.at(i)

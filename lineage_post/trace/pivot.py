@@ -17,9 +17,12 @@ from lineage_post.trace.conditions import as_condition
 from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.frame import Frame, Operand
 from lineage_post.trace.naming import expression_name
-from lineage_post.trace.opens import OpenDerived
+from lineage_post.trace.opens import Open, OpenDerived, OpenWithout, one_of
+from lineage_post.trace.paths import column_of
 from lineage_post.trace.provenance import GROUP_BY, aggregated
 from lineage_post.trace.relation import AnyStep, Relation, Step
+from lineage_post.trace.renaming import placed, renamed
+from lineage_post.trace.scope import row_of_open
 from lineage_post.trace.tracer import Tracer
 from lineage_post.trace.unpivot import unpivot
 
@@ -42,7 +45,12 @@ def pivot(t: Tracer, node: Any, relation: Relation, f: Frame) -> Relation:
         result = _pivoted(t, node, relation, g)
     alias = node.args.get("alias")
     columns = alias.args.get("columns") if isinstance(alias, exp.TableAlias) else None
-    return result.renamed([t.spell(c) for c in columns]) if columns else result
+    if not columns:
+        return result
+    names = [t.spell(c) for c in columns]
+    if result.open is None or node.args.get("unpivot"):
+        return renamed(t, result, names)
+    return placed(t, result, list(range(len(result.spellings))), names)
 
 
 def _pivoted(t: Tracer, node: Any, relation: Relation, g: Frame) -> Relation:
@@ -59,18 +67,19 @@ def _pivoted(t: Tracer, node: Any, relation: Relation, g: Frame) -> Relation:
     aggregates = [_aggregate(t, item, g) for item in listed]
     if not aggregates:
         aggregates = [_Aggregate(exp.Count(this=exp.Star()), None, 0, len(t.log), len(t.log))]
-    kept = _kept(t, node, relation, [*map(_for_of, keys), *listed])
-    for i in kept:
-        t.decide(g, None, len(t.log), relation.at(i), GROUP_BY)
-    names = [relation.spellings[i] for i in kept]
-    provenances = [relation.at(i) for i in kept]
-    steps: list[AnyStep] = [relation.steps[i] for i in kept]
+    used = [*map(_for_of, keys), *listed]
+    names, provenances, steps, open_ = _kept(t, node, relation, used)
+    for x in provenances:
+        t.decide(g, None, len(t.log), x, GROUP_BY)
+    if open_ is not None:
+        t.decide(g, None, len(t.log), row_of_open(t, open_), GROUP_BY)
     outputs = _statement_names(t, keys, aggregates) if is_statement else _names(t, a, aggregates)
     if outputs is None:
         whole = condition
         for aggregate in aggregates:
             whole |= aggregate.provenance
-        open_ = OpenDerived("a pivot over values that come from data", t.sources.assumed(whole))
+        derived = OpenDerived("a pivot over values that come from data", t.sources.assumed(whole))
+        open_ = derived if open_ is None else one_of([derived, open_])
         return Relation(t.rules, names, provenances, steps, g.rows, g.rows_of, open_)
     for n, name in enumerate(outputs):
         aggregate = aggregates[n % len(aggregates)]
@@ -78,7 +87,7 @@ def _pivoted(t: Tracer, node: Any, relation: Relation, g: Frame) -> Relation:
         names.append(name)
         provenances.append(x)
         steps.append(Step(aggregate.node, g, aggregate.start, aggregate.end, x))
-    return Relation(t.rules, names, provenances, steps, g.rows, g.rows_of)
+    return Relation(t.rules, names, provenances, steps, g.rows, g.rows_of, open_)
 
 
 def _for_of(key: Any) -> Any:
@@ -95,15 +104,23 @@ def _aggregate(t: Tracer, item: Any, g: Frame) -> _Aggregate:
     return _Aggregate(node, alias, x, start, len(t.log))
 
 
-def _kept(t: Tracer, node: Any, relation: Relation, used: Sequence[Any]) -> list[int]:
+def _kept(
+    t: Tracer, node: Any, relation: Relation, used: Sequence[Any]
+) -> tuple[list[str], list[int], list[AnyStep], Open | None]:
     """The columns that stay as they are: those of GROUP BY, or all that are not named."""
     group = node.args.get("group")
     if group is not None:
-        keys = [t.key(c.this) for c in group.expressions if isinstance(c, exp.Column)]
-        return [i for i in map(relation.position, keys) if i >= 0]
-    named = {relation.position(t.key(c.this)) for u in used for c in u.find_all(exp.Column)
+        columns = [c for c in group.expressions if isinstance(c, exp.Column)]
+        found = [column_of(t, relation, c.this) for c in columns]
+        names, provenances = [r.spellings[i] for r, i in found], [r.at(i) for r, i in found]
+        return names, provenances, [r.steps[i] for r, i in found], None
+    named = {t.key(c.this) for u in used for c in u.find_all(exp.Column)
              if isinstance(c.this, exp.Identifier)}  # fmt: skip
-    return [i for i in range(len(relation.spellings)) if i not in named]
+    gone = set(map(relation.position, named))
+    kept = [i for i in range(len(relation.spellings)) if i not in gone]
+    open_ = None if relation.open is None else OpenWithout(relation.open, frozenset(named))
+    names, provenances = [relation.spellings[i] for i in kept], [relation.at(i) for i in kept]
+    return names, provenances, [relation.steps[i] for i in kept], open_
 
 
 def _names(t: Tracer, a: Any, aggregates: Sequence[_Aggregate]) -> list[str] | None:

@@ -17,10 +17,10 @@ from lineage_post.trace.dialects import Visible
 from lineage_post.trace.frame import Frame, Operand
 from lineage_post.trace.opens import OpenTable
 from lineage_post.trace.paths import beyond, field_of_name, numbered, read_fields, resolve_path
+from lineage_post.trace.pseudo_columns import is_pseudo_column
 from lineage_post.trace.relation import Relation, Step
 from lineage_post.trace.schema_index import ABSENT, AMBIGUOUS
 from lineage_post.trace.scope import (
-    PSEUDO_COLUMNS,
     find_operand,
     open_operands,
     row_of,
@@ -172,9 +172,16 @@ def _alias(t: Tracer, g: Frame, i: int, key: str) -> int:
     t.step = g.steps[i]
     x = g.provenances[i]
     opens = [o.relation.open for o in g.operands if o.relation.open is not None]
-    if not opens or any(isinstance(o, OpenTable) and o.seen.get(key) == x for o in opens):
+    seen = [o.seen[key] for o in opens if isinstance(o, OpenTable) and key in o.seen]
+    if not opens or x in seen:
         return x
-    return t.sources.assumed(x)
+    if len(seen) == 1 and len(opens) == 1:  # read elsewhere, so it is there
+        t.step = None
+        return seen[0]
+    labels = " or ".join(sorted({o.label for o in opens}))
+    detail = f"{g.spellings[i]} is taken for the output of that name, not for a column of {labels}"
+    doubt = t.sources.doubt(Reason.SCHEMA_MISSING, f"{detail}, whose columns are not known")
+    return t.sources.assumed(x) | doubt
 
 
 def _ambiguous(t: Tracer, identifier: Any, key: str, g: Frame) -> int:
@@ -201,7 +208,7 @@ def _not_listed(t: Tracer, identifier: Any, key: str, f: Frame) -> int:
     spelling = t.spell(identifier)
     if key in t.variables:
         return variable(t, spelling)
-    if spelling.lower() in PSEUDO_COLUMNS or spelling.startswith("@"):
+    if is_pseudo_column(t, identifier, spelling):
         return 0
     if spelling.lower().startswith("metadata$") and f.operands:
         open_ = f.operands[0].relation.open

@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from lineage_post.trace.dialects import Visible
 from lineage_post.trace.frame import Frame, Operand
-from lineage_post.trace.opens import Open, OpenDerived, OpenElement, OpenWithout
+from lineage_post.trace.opens import Open, OpenChanged, OpenDerived, OpenElement, OpenWithout
 from lineage_post.trace.provenance import transformed
 from lineage_post.trace.relation import Relation
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import Reason
 
 Hit = tuple[Relation, int]
-
-
-#: Names that engines answer without a column of that name.
-PSEUDO_COLUMNS = frozenset(
-    {
-        "level", "rownum", "rowid", "ora_rowscn", "connect_by_isleaf", "connect_by_iscycle",
-        "sysdate", "systimestamp", "user", "current_date", "current_time", "current_timestamp",
-        "current_user", "session_user", "localtime", "localtimestamp", "_partitiontime",
-        "_partitiondate", "_file_name", "_table_suffix", "_metadata", "ctid", "xmin", "xmax",
-        "tableoid", "oid", "_part", "_file", "_path", "$path", "$file_size",
-        "$file_modified_time", "$partition", "$bucket", "$row_id", "$action",
-        "default", "today", "now", "yesterday", "tomorrow", "getdate",
-    }
-)  # fmt: skip
 
 
 def unresolved(t: Tracer, name: str, detail: str) -> int:
@@ -43,18 +31,25 @@ def variable(t: Tracer, name: str) -> int:
 
 def row_of(t: Tracer, relation: Relation) -> int:
     """A whole row as a value."""
+    return transformed(whole_row(t, relation.all(), [relation.open] if relation.open else ()))
+
+
+def whole_row(t: Tracer, provenances: Iterable[int], opens: Iterable[Open]) -> int:
+    """All columns at once, and what is not known of those that are not listed."""
     x = 0
-    for y in relation.all():
+    for y in provenances:
         x |= y
-    if relation.open is not None:
-        x |= row_of_open(t, relation.open)
-    return transformed(x)
+    for open_ in opens:
+        x |= row_of_open(t, open_)
+    return x
 
 
 def row_of_open(t: Tracer, open_: Open) -> int:
     """What of a whole row is not known: nothing, where all of it is of one value."""
     while isinstance(open_, OpenWithout):
         open_ = open_.open
+    if isinstance(open_, OpenChanged):
+        return open_.change(row_of_open(t, open_.open))
     if isinstance(open_, (OpenElement, OpenDerived)):
         return transformed(open_.provenance)
     detail = f"a whole row of {open_.label}, whose columns are not known"

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlglot import exp
 
+from lineage_post.trace.builtin_names import is_aggregate as is_aggregate_name
 from lineage_post.trace.dialects import Visible
 from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.frame import Env, Frame, Operand
 from lineage_post.trace.having import visible_in_having
 from lineage_post.trace.joins import join
 from lineage_post.trace.match_recognize import matched_item, recognize
-from lineage_post.trace.opens import Open, OpenChoice, OpenUnknown
+from lineage_post.trace.opens import OpenUnknown, one_of
 from lineage_post.trace.outputs import add_output
 from lineage_post.trace.provenance import FILTER, GROUP_BY, JOIN, SORT, is_aggregate
 from lineage_post.trace.relation import Relation
+from lineage_post.trace.scope import row_of_open, whole_row
 from lineage_post.trace.shapes import Struct
 from lineage_post.trace.sources import add_source
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import Reason
 
+#: What GROUP BY ALL groups by: the items of the select list with their provenance.
+Keys = Sequence[tuple[Any, int]]
 #: Stages that see what the select list makes, no longer what FROM reads.
 _AFTER_PROJECTION = frozenset({"aggregate", "distinct", "sort"})
 _EMPTY = (
@@ -42,14 +47,19 @@ def select(t: Tracer, node: Any, env: Env, outer: Frame | None) -> Relation:
     if windows:
         f.windows = {t.key(window.args["this"]): window for window in windows}
     f.alias_visible = t.rules.select_list
-    opens: list[Open] = []
-    for item in a["expressions"] if a.get("kind") != "VALUE" else _fields(t, a["expressions"], f):
-        add_output(t, item, f, opens)
-    if not a["expressions"]:
+    opens = f.opens
+    items = a["expressions"] if a.get("kind") != "VALUE" else _fields(t, a["expressions"], f)
+    keys: Keys = ()
+    if a.get("group") is not None and a["group"].args.get("all"):
+        keys = _with_keys(t, items, f)
+    else:
+        for item in items:
+            add_output(t, item, f, opens)
+    if not items:
         opens.append(OpenUnknown("an empty select list", Reason.PARSE_ERROR, _EMPTY))
-    _decide_rows(t, a, f)
+    _decide_rows(t, a, f, keys)
     _leave_out(t, a, f)
-    open_ = None if not opens else opens[0] if len(opens) == 1 else OpenChoice(opens)
+    open_ = one_of(opens)
     relation = Relation(t.rules, f.spellings, f.provenances, f.steps, f.rows, f.rows_of, open_)
     t.expands = expands
     if t.recorder is not None:
@@ -93,7 +103,27 @@ def _read_matched(t: Tracer, a: Any, f: Frame) -> None:
             recognize(t, a["match"], f)
 
 
-def _decide_rows(t: Tracer, a: Any, f: Frame) -> None:
+def _with_keys(t: Tracer, items: Any, f: Frame) -> Keys:
+    """Adds the outputs, and tells those that GROUP BY ALL groups by: what aggregates nothing."""
+    keys: list[tuple[Any, int]] = []
+    for item in items:
+        first, unlisted = len(f.provenances), len(f.opens)
+        add_output(t, item, f, f.opens)
+        if not _aggregates(item):
+            keys += [(item, x) for x in f.provenances[first:]]
+            keys += [(item, row_of_open(t, open_)) for open_ in f.opens[unlisted:]]
+    return keys
+
+
+def _aggregates(item: Any) -> bool:
+    return any(
+        isinstance(node, exp.AggFunc)
+        or (isinstance(node, exp.Anonymous) and is_aggregate_name(str(node.name).lower()))
+        for node in item.walk(prune=lambda node: isinstance(node, exp.Query))
+    )
+
+
+def _decide_rows(t: Tracer, a: Any, f: Frame, keys: Keys) -> None:
     rules = t.rules
     if a.get("where") is not None or a.get("prewhere") is not None:
         f.alias_visible = rules.where
@@ -105,7 +135,7 @@ def _decide_rows(t: Tracer, a: Any, f: Frame) -> None:
         _connect(t, a["connect"], f)
     if a.get("group") is not None:
         f.alias_visible = rules.group
-        _group(t, a["group"], a["expressions"], f)
+        _group(t, a["group"], keys, f)
         _record(t, "aggregate", f, a["group"])
     elif t.recorder is not None and _is_aggregate(a["expressions"]):
         _record(t, "aggregate", f, None)
@@ -216,11 +246,9 @@ def _connect(t: Tracer, connect: Any, f: Frame) -> None:
         _predicate(t, by, f, JOIN)
 
 
-def _group(t: Tracer, group: Any, items: Any, f: Frame) -> None:
-    if group.args.get("all"):
-        for i, item in enumerate(items):
-            if i < len(f.provenances) and item.find(exp.AggFunc) is None:
-                t.decide(f, item, len(t.log), f.provenances[i], GROUP_BY)
+def _group(t: Tracer, group: Any, keys: Keys, f: Frame) -> None:
+    for item, x in keys:
+        t.decide(f, item, len(t.log), x, GROUP_BY)
     for node in group.args.get("expressions") or ():
         for key in _keys_of_set(node):
             _key(t, key, f, GROUP_BY)
@@ -276,10 +304,7 @@ def _ordinal(node: Any, f: Frame) -> int | None:
 def _distinct(t: Tracer, distinct: Any, f: Frame) -> None:
     on = distinct.args.get("on")
     if on is None:
-        x = 0
-        for y in f.provenances:
-            x |= y
-        t.decide(f, distinct, len(t.log), x, GROUP_BY)
+        t.decide(f, distinct, len(t.log), whole_row(t, f.provenances, f.opens), GROUP_BY)
         return
     for node in on.expressions if isinstance(on, exp.Tuple) else [on]:
         _show_aliases(t, node, f)
@@ -299,8 +324,7 @@ def order(t: Tracer, keys: Any, f: Frame) -> None:
     for key in keys:
         node = key.args["this"] if isinstance(key, exp.Ordered) else key
         if _is_all(t, node, f):
-            for x in f.provenances:
-                t.decide(f, None, len(t.log), x, SORT)
+            t.decide(f, None, len(t.log), whole_row(t, f.provenances, f.opens), SORT)
             continue
         _show_aliases(t, node, f)
         _key(t, node, f, SORT)

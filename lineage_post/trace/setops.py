@@ -7,9 +7,10 @@ from typing import Any
 from sqlglot import exp
 
 from lineage_post.trace.frame import Env, Frame, Operand
-from lineage_post.trace.opens import OpenArms
+from lineage_post.trace.opens import Open, OpenArms
 from lineage_post.trace.provenance import FILTER, GROUP_BY
 from lineage_post.trace.relation import AnyStep, Relation
+from lineage_post.trace.scope import whole_row
 from lineage_post.trace.select import limited, order
 from lineage_post.trace.sources import unique_names, united
 from lineage_post.trace.tracer import Tracer
@@ -82,10 +83,8 @@ def _union(t: Tracer, operation: Any, result: _Result, arm: Relation, f: Frame) 
     else:
         _by_position(t, result, arm)
     if operation.args.get("distinct"):
-        x = 0
-        for y in result.provenances:
-            x |= y
-        t.decide(f, operation, len(t.log), x, GROUP_BY)
+        opens = [r.open for r in result.relations if r.open is not None]
+        t.decide(f, operation, len(t.log), whole_row(t, result.provenances, opens), GROUP_BY)
 
 
 def _by_position(t: Tracer, result: _Result, arm: Relation) -> None:
@@ -104,16 +103,30 @@ def _by_position(t: Tracer, result: _Result, arm: Relation) -> None:
 def _by_name(t: Tracer, result: _Result, arm: Relation) -> None:
     names = unique_names(arm.spellings) if t.rules.renames_duplicates else arm.spellings
     positions = {t.rules.key_of(name): i for i, name in enumerate(result.names)}
+    if arm.open is not None:
+        missing = positions.keys() - set(map(t.rules.key_of, names))
+        for key in sorted(missing):
+            n = positions[key]
+            result.provenances[n] |= _perhaps(t, [arm.open], key, result.names[n])
+    before = [r.open for r in result.relations[:-1] if r.open is not None]
     for name, x, step in zip(names, arm.all(), arm.steps):
         i = positions.get(t.rules.key_of(name))
         if i is None:
             result.names.append(name)
-            result.provenances.append(x)
+            result.provenances.append(x | _perhaps(t, before, t.rules.key_of(name), name))
             result.arms.append([step])
         else:
             result.provenances[i] |= x
             result.arms[i].append(step)
     result.open = result.open or arm.open
+
+
+def _perhaps(t: Tracer, opens: list[Open], key: str, name: str) -> int:
+    """The column of that name of arms that may or may not have one."""
+    x = 0
+    for open_ in opens:
+        x |= open_.column(t, key, name)
+    return t.sources.assumed(x)
 
 
 def _by_known_name(t: Tracer, result: _Result, arm: Relation) -> None:
@@ -130,9 +143,8 @@ def _by_known_name(t: Tracer, result: _Result, arm: Relation) -> None:
 
 def _membership(t: Tracer, operation: Any, result: _Result, arm: Relation, f: Frame) -> None:
     """INTERSECT and EXCEPT: rows are compared as a whole, and only those of the left come out."""
-    x = 0
-    for y in (*result.provenances, *arm.all()):
-        x |= y
+    opens = [o for o in (result.open, arm.open) if o is not None]
+    x = whole_row(t, (*result.provenances, *arm.all()), opens)
     t.decide(f, operation, len(t.log), x, FILTER)
 
 
@@ -147,6 +159,7 @@ def ordered(t: Tracer, node: Any, relation: Relation, env: Env, outer: Frame | N
     f.spellings = list(relation.spellings)
     f.provenances = list(relation.all())
     f.steps = list(relation.steps)
+    f.opens = [relation.open] if relation.open is not None else []
     if keys is not None:
         order(t, keys.args["expressions"], f)
     limited(t, a, f)

@@ -18,7 +18,7 @@ from lineage_post.trace.field_types import (
     type_of_node,
 )
 from lineage_post.trace.frame import Frame
-from lineage_post.trace.opens import Open, OpenChoice, OpenDerived
+from lineage_post.trace.opens import Open, OpenDerived, one_of
 from lineage_post.trace.provenance import CONDITIONAL, SORT, aggregated, collapsed, transformed
 from lineage_post.trace.relation import AnyStep, Relation
 from lineage_post.trace.scope import find_column, find_operand
@@ -103,7 +103,7 @@ def of_struct(t: Tracer, node: Any, f: Frame) -> MaybeShape:
             shape = t.expression_shape(value, f)
             if shape is not None:
                 shapes[n] = shape
-    open_ = None if not opens else opens[0] if len(opens) == 1 else OpenChoice(opens)
+    open_ = one_of(opens)
     return Struct(Relation(t.rules, names, provenances, steps, open_=open_, shapes=shapes))
 
 

@@ -10,8 +10,9 @@ from lineage_post.trace.ctes import relation_of
 from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.field_types import named_columns
 from lineage_post.trace.frame import Frame, Operand
-from lineage_post.trace.opens import OpenChoice, OpenUnknown
+from lineage_post.trace.opens import OpenUnknown, one_of
 from lineage_post.trace.relation import AnyStep, Arms, Relation, Step
+from lineage_post.trace.renaming import renamed
 from lineage_post.trace.schema_index import split_name
 from lineage_post.trace.scope import find_operand
 from lineage_post.trace.star import unqualified_items
@@ -253,7 +254,7 @@ def flattened(t: Tracer, f: Frame) -> Relation:
     names = [item.spelling for item in items]
     provenances = [item.provenance for item in items]
     steps = [item.step for item in items]
-    open_ = None if not opens else opens[0] if len(opens) == 1 else OpenChoice(opens)
+    open_ = one_of(opens)
     return Relation(t.rules, names, provenances, steps, f.rows, f.rows_of, open_)
 
 
@@ -262,20 +263,7 @@ def _with_columns(t: Tracer, relation: Relation, alias: Any) -> Relation:
     if not columns:
         return relation
     names = [t.spell(c.this if isinstance(c, exp.ColumnDef) else c) for c in columns]
-    if relation.spellings:
-        return relation.renamed(names[: len(relation.spellings)])
-    return relation if relation.open is None else _positional(t, relation, names)
-
-
-def _positional(t: Tracer, relation: Relation, names: list[str]) -> Relation:
-    """``from unlisted as t(a, b)``: the names hide columns that are not known."""
-    unknown = [
-        t.sources.unknown(n, Reason.SCHEMA_MISSING, f"{n} renames a column that is not known")
-        for n in names
-    ]
-    return Relation(
-        t.rules, names, unknown, [None] * len(names), relation.rows, relation.rows_of, relation.open
-    )
+    return renamed(t, relation, names)
 
 
 def _without_duplicates(t: Tracer, relation: Relation) -> Relation:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
 from itertools import repeat
 from typing import Any, NamedTuple
@@ -12,11 +12,11 @@ from sqlglot import exp
 
 from lineage_post.trace.expressions import evaluate, handles
 from lineage_post.trace.frame import Frame, Operand
-from lineage_post.trace.opens import Open, OpenElement, OpenUnknown, OpenWithout
+from lineage_post.trace.opens import Open, OpenElement, OpenUnknown, OpenWithout, one_of
 from lineage_post.trace.provenance import transformed
 from lineage_post.trace.relation import AnyStep, Relation, Step
 from lineage_post.trace.schema_index import ABSENT, Names
-from lineage_post.trace.scope import find_column, find_operand, row_of, row_of_open
+from lineage_post.trace.scope import find_column, find_operand, row_of, whole_row
 from lineage_post.trace.shapes import Array, Struct
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import Reason
@@ -35,10 +35,13 @@ class Item(NamedTuple):
 class Expansion:
     """The columns of a COLUMNS(...) and the one that is being evaluated."""
 
-    __slots__ = ("current", "items", "pattern")
+    __slots__ = ("current", "items", "opens", "pattern")
 
-    def __init__(self, items: list[Item], pattern: re.Pattern[str] | None) -> None:
+    def __init__(
+        self, items: list[Item], opens: list[Open], pattern: re.Pattern[str] | None
+    ) -> None:
         self.items = items
+        self.opens = opens
         self.pattern = pattern
         self.current = 0
 
@@ -199,9 +202,10 @@ def _modified(
         if n in replaced:
             item = _replacement(t, replaced[n], f, item.spelling)
         result.append(item._replace(spelling=renamed.get(n, item.spelling)))
-    if opens:  # one of the columns that are not known is replaced
+    if opens:  # one of the columns that are not known is replaced, or has another name
         unmet = [e for n, e in replaced.items() if n < 0]
         result += [_replacement(t, e, f, t.spell(e.args["alias"])) for e in unmet]
+        result += _renamed(t, a.get("rename") or (), meant, opens)
     hidden = frozenset(meant.keys)
     return result, [OpenWithout(o, hidden) for o in opens] if hidden else opens
 
@@ -236,6 +240,16 @@ class _Meant:
         return exact or [n for n, s in enumerate(self._spellings) if s.lower() == key.lower()]
 
 
+def _renamed(t: Tracer, renames: Any, meant: _Meant, opens: list[Open]) -> Iterator[Item]:
+    """``* rename (a as b)`` where no a is listed: it is one of the columns that are not known."""
+    open_ = one_of(opens)
+    for e in renames:
+        if open_ is not None and isinstance(e, exp.Alias) and not meant.by(e.this):
+            name = _name_of(e.this)
+            x = open_.column(t, t.key(name), t.spell(name))
+            yield Item(t.spell(e.args["alias"]), x, None)
+
+
 def _replacement(t: Tracer, node: Any, f: Frame, spelling: str) -> Item:
     start = len(t.log)
     x = evaluate(t, node.args["this"], f)
@@ -265,12 +279,7 @@ def row(t: Tracer, node: Any, f: Frame) -> int:
             x |= row_of(t, operand.relation)
         return x
     items, opens = items_of_argument(t, node, f)
-    x = 0
-    for item in items:
-        x |= item.provenance
-    for open_ in opens:
-        x |= row_of_open(t, open_)
-    return transformed(x)
+    return transformed(whole_row(t, [item.provenance for item in items], opens))
 
 
 def items_of_argument(t: Tracer, node: Any, f: Frame) -> tuple[list[Item], list[Open]]:
@@ -288,11 +297,12 @@ def columns(t: Tracer, node: Any, f: Frame) -> int:
     In a select list its columns come one by one; all at once in WHERE, and as ``*columns(...)``.
     """
     if not t.expands or node.args.get("unpack"):
-        return _united(t, columns_items(t, node, f))
+        items, opens = columns_items(t, node, f)
+        return whole_row(t, [_united(t, items)], opens)
     if t.expanding is None:
         selector = node.args["this"]
         pattern = _regex(selector.name) if isinstance(selector, exp.Literal) else None
-        t.expanding = Expansion(columns_items(t, node, f), pattern)
+        t.expanding = Expansion(*columns_items(t, node, f), pattern)
     expansion = t.expanding
     if not expansion.items:
         return 0
@@ -308,24 +318,32 @@ def _united(t: Tracer, items: Sequence[Item]) -> int:
     return x
 
 
-def columns_items(t: Tracer, node: Any, f: Frame) -> list[Item]:
-    """The columns a COLUMNS(...) matches."""
+def columns_items(t: Tracer, node: Any, f: Frame) -> tuple[list[Item], list[Open]]:
+    """The columns a COLUMNS(...) matches, and what may have more that are not listed."""
     selector = node.args["this"]
-    if isinstance(selector, exp.Star):
-        return star_items(t, selector, f)[0]
-    if isinstance(selector, exp.Column) and isinstance(selector.this, exp.Star):
-        return star_items(t, selector.this, f, [selector.args["table"]])[0]
-    items = star_items(t, exp.Star(), f)[0]
+    if is_star(selector):
+        return items_of_argument(t, selector, f)
+    items, opens = star_items(t, exp.Star(), f)
+    if isinstance(selector, (exp.Array, exp.Tuple)):
+        return _by_names(t, [e.name for e in selector.expressions], items, one_of(opens)), []
+    keep: Callable[[str], Any] | None = None
     if isinstance(selector, exp.Literal):
         compiled = _regex(selector.name)
-        return [item for item in items if compiled is None or compiled.search(item.spelling)]
-    if isinstance(selector, (exp.Array, exp.Tuple)):
-        wanted = {e.name.lower() for e in selector.expressions}
-        return [item for item in items if item.spelling.lower() in wanted]
-    if isinstance(selector, exp.Lambda):
+        keep = None if compiled is None else compiled.search
+    elif isinstance(selector, exp.Lambda):
         keep = _lambda_test(selector.this)
-        return [item for item in items if keep is None or keep(item.spelling)]
-    return items
+    return [item for item in items if keep is None or keep(item.spelling)], opens
+
+
+def _by_names(
+    t: Tracer, names: Sequence[str], items: Sequence[Item], open_: Open | None
+) -> list[Item]:
+    """The columns of some names, in the order of FROM; then those that are not listed there."""
+    wanted = {name.lower(): name for name in names}
+    found = [item for item in items if wanted.pop(item.spelling.lower(), None) is not None]
+    if open_ is not None:
+        found += [Item(n, open_.column(t, t.rules.key_of(n), n), None) for n in wanted.values()]
+    return found
 
 
 def _regex(pattern: str) -> re.Pattern[str] | None:

@@ -10,6 +10,7 @@ from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.frame import Frame
 from lineage_post.trace.provenance import FILTER
 from lineage_post.trace.relation import AnyStep, Relation
+from lineage_post.trace.scope import row_of_open
 from lineage_post.trace.sources import united
 from lineage_post.trace.star import columns_items
 from lineage_post.trace.tracer import Tracer
@@ -91,8 +92,9 @@ def _rows(t: Tracer, items: Any, width: int, g: Frame) -> list[list[_Cell]]:
             rows.extend([_cell(t, e, g)] for e in item.expressions)
         elif isinstance(item, (exp.Columns, exp.Star)):
             selector = item if isinstance(item, exp.Columns) else exp.Columns(this=item)
-            for found in columns_items(t, selector, g):
-                rows.append([_Cell(t.rules.key_of(found.spelling), found.provenance, found.step)])
+            found, opens = columns_items(t, selector, g)
+            rows += [[_Cell(t.rules.key_of(c.spelling), c.provenance, c.step)] for c in found]
+            rows += [[_Cell(None, row_of_open(t, open_), None)] for open_ in opens]
         else:
             rows.append([_cell(t, item, g)])
     return rows
