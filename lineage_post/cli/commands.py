@@ -31,6 +31,13 @@ class LazyGroup(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Whole sentences: click would cut most of them in the middle."""
+        commands = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        rows = [(name, found.get_short_help_str(300)) for name, found in commands if found]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
     def resolve_command(
         self, context: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:

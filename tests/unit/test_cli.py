@@ -26,6 +26,12 @@ def test_help_lists_the_commands_that_there_are(capsys: pytest.CaptureFixture[st
     assert {"build", "show", "sql", "exposures", "init"} <= {*COMMANDS}
 
 
+def test_help_says_whole_sentences(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["--help"])
+    listed = capsys.readouterr().out.partition("Commands:")[2]
+    assert "..." not in listed
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_each_command_takes_dbts_two_flags(
     command: str, capsys: pytest.CaptureFixture[str]
