@@ -29,7 +29,12 @@ def column_shape(t: Tracer, relation: Relation, i: int) -> MaybeShape:
 
 def _step_shape(t: Tracer, step: AnyStep) -> MaybeShape:
     if isinstance(step, Step) and step.frame is not None:
-        return expression_shape(t, step.node, step.frame)
+        if id(step) in t.shaping:
+            return None
+        t.shaping.add(id(step))
+        shape = expression_shape(t, step.node, step.frame)
+        t.shaping.discard(id(step))
+        return shape
     if isinstance(step, Arms):
         shapes = [_step_shape(t, arm) for arm in step.steps if arm is not None]
         return merged(t, shapes)

@@ -52,8 +52,8 @@ class Tracer:
     __slots__ = (
         "commands", "cte_depth", "expanding", "expands", "filled", "frames", "hooks", "key", "log",
         "masking", "masking_types", "opens", "position", "query", "reads", "recorder", "relation",
-        "rules", "schema", "sources", "spell", "spent", "step", "stop_at", "tables", "tokens",
-        "untold", "variables", "warnings",
+        "rules", "schema", "shaping", "sources", "spell", "spent", "step", "stop_at", "tables",
+        "tokens", "untold", "variables", "warnings",
     )  # fmt: skip
 
     def __init__(
@@ -102,6 +102,8 @@ class Tracer:
         self.recorder: Recorder | None = None
         self.spent = 0
         self.cte_depth = 0
+        #: The steps whose shape is being worked out: ``parse_json(a) as a`` may name itself.
+        self.shaping: set[int] = set()
         #: The frames of the statement, which are cut loose when its trace is made.
         self.frames: list[Frame] = []
 
