@@ -25,7 +25,7 @@ from lineage_post.trace.provenance import FILTER
 from lineage_post.trace.relation import AnyStep, Relation
 from lineage_post.trace.sources import cell_of
 from lineage_post.trace.tracer import Tracer
-from lineage_post.trace.writing import written_names
+from lineage_post.trace.writing import filling
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def filled(t: Tracer, into: Into, env: Env) -> Relation:
         t.rules, relation.spellings, relation.all(), relation.steps, f.rows, f.rows_of,
         relation.open,
     )  # fmt: skip
-    return written.renamed(written_names(t, table_of(into.target), names, written))
+    return filling(t, table_of(into.target), names, written)
 
 
 def table_of(target: Any) -> Any:

@@ -20,6 +20,7 @@ from lineage_post.trace.outputs import add_output
 from lineage_post.trace.provenance import FILTER, JOIN
 from lineage_post.trace.queries import query
 from lineage_post.trace.relation import Relation
+from lineage_post.trace.renaming import renamed
 from lineage_post.trace.sources import add_source
 from lineage_post.trace.summaries import is_summary
 from lineage_post.trace.tracer import Tracer
@@ -27,10 +28,10 @@ from lineage_post.trace.updates import deleted, filter_rows, updated
 from lineage_post.trace.writing import (
     Assignments,
     assign,
+    filling,
     label_of,
     name_of,
     parts_of,
-    written_names,
 )  # fmt: skip
 
 
@@ -160,7 +161,7 @@ def _create(t: Tracer, node: Any, env: Env) -> Written:
     relation = query(t, source, env, None)
     names = [name_of(t, c.this if isinstance(c, exp.ColumnDef) else c) for c in columns or ()]
     if names and relation.spellings:
-        relation = relation.renamed(names[: len(relation.spellings)])
+        relation = renamed(t, relation, names)
     operation = "create_table_as" if kind == "table" else f"create_{kind}"
     return Written(relation, operation, label)
 
@@ -182,7 +183,7 @@ def _insert(t: Tracer, node: Any, env: Env) -> Written:
         return Written(_nothing(t), operation, label)
     relation = query(t, source, env, None)
     if not node.args.get("by_name"):
-        relation = relation.renamed(written_names(t, target, columns, relation))
+        relation = filling(t, target, columns, relation)
     if node.args.get("where") is not None or isinstance(node.args.get("using"), list):
         relation = _replacing(t, node, target, relation)
     conflict = node.args.get("conflict")
@@ -283,8 +284,7 @@ def _copy(t: Tracer, node: Any, env: Env) -> Written:
     if source is None or not isinstance(target, exp.Table):
         raise Unsupported("the effect of COPY on columns is not modelled")
     relation = query(t, source, env, None)
-    names = written_names(t, target, columns, relation)
-    return Written(relation.renamed(names), "copy", label_of(t, target))
+    return Written(filling(t, target, columns, relation), "copy", label_of(t, target))
 
 
 _Handler = Callable[[Tracer, Any, Env], Written]

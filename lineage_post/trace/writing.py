@@ -10,6 +10,7 @@ from sqlglot import exp
 from lineage_post.trace.frame import Frame
 from lineage_post.trace.provenance import transformed
 from lineage_post.trace.relation import AnyStep, Relation
+from lineage_post.trace.renaming import renamed
 from lineage_post.trace.scope import find_operand
 from lineage_post.trace.sources import cell_of, united
 from lineage_post.trace.tracer import Tracer
@@ -147,21 +148,23 @@ def _all_but(t: Tracer, target: Any, star: Any) -> list[Any]:
     return [exp.to_identifier(n, quoted=True) for n in names if n not in gone]
 
 
-def written_names(
-    t: Tracer, target: Any, listed: Sequence[Any], relation: Relation
-) -> Sequence[str]:
-    """The columns an INSERT fills: those it lists, else the target's, else the query's."""
+def filling(t: Tracer, target: Any, listed: Sequence[Any], relation: Relation) -> Relation:
+    """The relation under the names of the columns an INSERT fills: those it lists, else the
+    target's, else the query's."""
+    names = _names(t, target, listed)
+    return relation if names is None else renamed(t, relation, names)
+
+
+def _names(t: Tracer, target: Any, listed: Sequence[Any]) -> Sequence[str] | None:
     left_out = next((c for c in listed if isinstance(c, exp.Star)), None)
     if left_out is not None:
         listed = _all_but(t, target, left_out)
     if listed:
-        return [name_of(t, c.this if isinstance(c, exp.ColumnDef) else c) for c in listed][
-            : len(relation.spellings)
-        ]
+        return [name_of(t, c.this if isinstance(c, exp.ColumnDef) else c) for c in listed]
     if isinstance(target, exp.Table):
         parts = parts_of(t, target)
         t.reads.add(parts)
         entry = t.schema.find(parts)
         if entry is not None and entry.is_complete:
-            return _partition_last(t, target, entry.columns)[: len(relation.spellings)]
-    return relation.spellings
+            return _partition_last(t, target, entry.columns)
+    return None
