@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from lineage_post.trace.aggregates import window_keys
 from lineage_post.trace.declared_shapes import typed_shape
+from lineage_post.trace.document_shapes import of_document_pairs, of_pairs, of_written
 from lineage_post.trace.elements import is_of_row, picked
 from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.field_types import (
@@ -18,20 +19,14 @@ from lineage_post.trace.field_types import (
     type_of_node,
 )
 from lineage_post.trace.frame import Frame
-from lineage_post.trace.opens import Open, OpenDerived, one_of
 from lineage_post.trace.provenance import CONDITIONAL, SORT, aggregated, collapsed, transformed
-from lineage_post.trace.relation import AnyStep, Relation
+from lineage_post.trace.relation import Relation
 from lineage_post.trace.scope import find_column, find_operand
 from lineage_post.trace.shape_changes import changed, merged
-from lineage_post.trace.shapes import Array, Document, MaybeShape, Shape, Struct
-from lineage_post.trace.sources import cell_of
-from lineage_post.trace.star import is_star, items_of_argument
+from lineage_post.trace.shapes import Array, Document, MaybeShape, Struct
+from lineage_post.trace.struct_shapes import changed_struct, of_inner, of_struct
 from lineage_post.trace.time_windows import TIME_WINDOWS
 from lineage_post.trace.tracer import Tracer
-
-
-def of_inner(t: Tracer, node: Any, f: Frame) -> MaybeShape:
-    return t.expression_shape(node.args["this"], f)
 
 
 def of_column(t: Tracer, node: Any, f: Frame) -> MaybeShape:
@@ -76,52 +71,6 @@ def _below(t: Tracer, shape: MaybeShape, path: Any) -> MaybeShape:
     return shape
 
 
-def of_struct(t: Tracer, node: Any, f: Frame) -> MaybeShape:
-    """``struct(a as x, b)``, ``struct_pack(x := a)``, ``{'x': a}``, ``row(a, b)``."""
-    names: list[str] = []
-    provenances: list[int] = []
-    steps: list[AnyStep] = []
-    shapes: dict[int, Shape] = {}
-    opens: list[Open] = []
-    for item in node.expressions:
-        if isinstance(item, exp.PropertyEQ) and item.this.find(exp.Column) is not None:
-            return None  # the names are data
-        if is_star(item):
-            found, unlisted = items_of_argument(t, item, f)
-            opens += unlisted
-            names += [one.spelling for one in found]
-            provenances += [one.provenance for one in found]
-            steps += [one.step for one in found]
-            continue
-        n = len(names)
-        name, value = _field_of(t, item, n)
-        x, step = cell_of(t, value, f)
-        names.append(name)
-        provenances.append(x)
-        steps.append(step)
-        if step is None:
-            shape = t.expression_shape(value, f)
-            if shape is not None:
-                shapes[n] = shape
-    open_ = one_of(opens)
-    return Struct(Relation(t.rules, names, provenances, steps, open_=open_, shapes=shapes))
-
-
-def _field_of(t: Tracer, item: Any, n: int) -> tuple[str, Any]:
-    if isinstance(item, exp.PropertyEQ):
-        name = item.this
-        is_name = isinstance(name, exp.Identifier) and t.rules.name != "snowflake"
-        spelled = t.spell(name) if is_name else str(name.name)  # of {'a': x} a text
-        return spelled, item.expression
-    if isinstance(item, exp.Alias):
-        return t.spell(item.args["alias"]), item.this
-    if t.rules.family == "postgres":  # ``row(a, b)`` has no names of its own
-        return f"f{n + 1}", item
-    if isinstance(item, exp.Column):
-        return t.spell(item.this), item
-    return f"_{n + 1}", item
-
-
 #: Aggregates and functions by name: what each makes of the shape of its first argument.
 _ARRAYS_OF_ROWS = frozenset(
     {"list", "array_agg", "collect_list", "collect_set", "grouparray", "groupuniqarray"}
@@ -149,10 +98,10 @@ def of_named_arguments(t: Tracer, node: Any, f: Frame) -> MaybeShape:
     if name in ("struct_pack", "row", "struct"):
         return of_struct(t, node, f)
     if name in ("named_struct", "object_construct", "object_construct_keep_null"):
-        return _of_pairs(t, list(zip(node.expressions[::2], node.expressions[1::2])), f)
+        return of_pairs(t, list(zip(node.expressions[::2], node.expressions[1::2])), f)
     if name in ("json_build_object", "jsonb_build_object"):
         pairs = list(zip(node.expressions[::2], node.expressions[1::2]))
-        return _of_document_pairs(t, pairs, f)
+        return of_document_pairs(t, pairs, f)
     if name in ("to_json", "to_jsonb", "row_to_json") and node.expressions:
         return of_written(t, exp.Paren(this=node.expressions[0].copy()), f)
     first = node.expressions[0] if node.expressions else None
@@ -173,28 +122,10 @@ def of_named_arguments(t: Tracer, node: Any, f: Frame) -> MaybeShape:
     if name in ("json_transform", "json_transform_strict", "from_json_strict"):
         return Document()
     if name in _CHANGED and first is not None:
-        return _changed_struct(t, first, node.expressions[1:], f)
+        return changed_struct(t, first, node.expressions[1:], f)
     if name in TIME_WINDOWS and t.rules.family == "spark":
         return Document()  # both ends are of the time alone
     return None
-
-
-def _changed_struct(t: Tracer, first: Any, changes: Any, f: Frame) -> MaybeShape:
-    """``struct_insert(s, z := a)``, ``struct_concat(s, r)``: all fields, the last of a name."""
-    more = exp.Struct()
-    more.args["expressions"] = [c for c in changes if isinstance(c, exp.PropertyEQ)]
-    values = [first, *(c for c in changes if not isinstance(c, exp.PropertyEQ))]
-    shapes = [*(t.expression_shape(value, f) for value in values), of_struct(t, more, f)]
-    found: dict[str, tuple[int, AnyStep, MaybeShape]] = {}
-    for shape in shapes:
-        if not isinstance(shape, Struct):
-            return None
-        fields = shape.fields
-        for i, name in enumerate(fields.spellings):
-            found[name] = fields.at(i), fields.steps[i], t.shape(fields, i)
-    below = {i: s for i, (_, _, s) in enumerate(found.values()) if s is not None}
-    provenances, steps = [x for x, _, _ in found.values()], [s for _, s, _ in found.values()]
-    return Struct(Relation(t.rules, list(found), provenances, steps, shapes=below))
 
 
 def of_array_agg(t: Tracer, node: Any, f: Frame) -> MaybeShape:
@@ -403,67 +334,3 @@ def of_dot(t: Tracer, node: Any, f: Frame) -> MaybeShape:
 
 def _document(shape: MaybeShape) -> MaybeShape:
     return shape if isinstance(shape, Document) else None
-
-
-def _of_pairs(t: Tracer, pairs: Any, f: Frame) -> MaybeShape:
-    """Names and values in turn; where a name is no constant, it is told by no name."""
-    holder = exp.Struct()
-    holder.args["expressions"] = [
-        exp.PropertyEQ(this=exp.to_identifier(key.name, quoted=True), expression=value)
-        for key, value in pairs
-        if isinstance(key, exp.Literal)
-    ]
-    return of_struct(t, holder, f)
-
-
-def of_json_object(t: Tracer, node: Any, f: Frame) -> MaybeShape:
-    """``json_object('a', x)``, ``object_construct_keep_null('a', x)``."""
-    pairs = [(p.this, p.expression) for p in node.expressions if isinstance(p, exp.JSONKeyValue)]
-    return _of_document_pairs(t, pairs, f)
-
-
-def _of_document_pairs(t: Tracer, pairs: Any, f: Frame) -> MaybeShape:
-    if not all(isinstance(key, exp.Literal) for key, _ in pairs):
-        return Document()
-    return _as_document(t, _of_pairs(t, pairs, f))
-
-
-def of_star_map(t: Tracer, node: Any, f: Frame) -> MaybeShape:
-    """Snowflake's ``object_construct(*)``: a key for each column."""
-    holder = exp.Struct()
-    holder.args["expressions"] = [node.args["this"].copy()]
-    return of_struct(t, holder, f)
-
-
-def of_written(t: Tracer, node: Any, f: Frame) -> MaybeShape:
-    """``to_json(row)``, ``o::variant``, and a text of it that is parsed: what it was made of."""
-    shape = changed(t, of_inner(t, node, f), transformed)
-    return Document() if shape is None else _as_document(t, shape)
-
-
-def _as_document(t: Tracer, shape: MaybeShape) -> MaybeShape:
-    """An object of which any key may be read: one that nothing was put under is assumed."""
-    if not isinstance(shape, Struct):
-        return shape
-    fields = shape.fields
-    whole = 0
-    for x in fields.all():
-        whole |= x
-    return Struct(
-        Relation(
-            t.rules, fields.spellings, fields.all(), fields.steps, shapes=fields.shapes,
-            open_=fields.open or OpenDerived("a document", t.sources.assumed(transformed(whole))),
-        )
-    )  # fmt: skip
-
-
-def of_json_path(t: Tracer, node: Any, f: Frame) -> MaybeShape:
-    """``o:k``: what was put under k, where o was made by name."""
-    shape, path = of_inner(t, node, f), node.args.get("expression")
-    for part in path.expressions[1:] if isinstance(path, exp.JSONPath) else ():
-        name = part.this if isinstance(part, exp.JSONPathKey) else None
-        i = shape.fields.position(name) if isinstance(shape, Struct) and name else -1
-        if not isinstance(shape, Struct) or i < 0:
-            return Document()
-        shape = t.shape(shape.fields, i)
-    return shape or Document()

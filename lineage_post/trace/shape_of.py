@@ -7,7 +7,9 @@ from typing import Any
 
 from sqlglot import exp
 
+from lineage_post.trace import document_shapes as documents
 from lineage_post.trace import shape_expressions as of
+from lineage_post.trace import struct_shapes as structs
 from lineage_post.trace.declared_shapes import source_shape
 from lineage_post.trace.frame import Frame
 from lineage_post.trace.relation import AnyStep, Arms, Relation, Step
@@ -59,19 +61,19 @@ _SHAPES: tuple[tuple[tuple[type, ...], Callable[[Tracer, Any, Frame], MaybeShape
     (_classes("Dot"), of.of_dot),
     (_classes("Order"), of.of_order),
     (_classes("WithinGroup"), of.of_within_group),
-    (_classes("Paren", "Alias", "IgnoreNulls", "RespectNulls", "Limit"), of.of_inner),
-    (_classes("AnyValue", "First", "Last"), of.of_inner),
+    (_classes("Paren", "Alias", "IgnoreNulls", "RespectNulls", "Limit"), structs.of_inner),
+    (_classes("AnyValue", "First", "Last"), structs.of_inner),
     (_classes("Max", "Min"), of.of_extreme),
     (_classes("ArgMax", "ArgMin"), of.of_arg_max),
-    (_classes("FirstValue", "LastValue", "NthValue"), of.of_inner),
+    (_classes("FirstValue", "LastValue", "NthValue"), structs.of_inner),
     (_classes("Lag", "Lead"), of.of_other_row),
     (_classes("Window"), of.of_window),
     (_classes("Filter", "HavingMax"), of.of_chosen),
-    (_classes("Struct", "Tuple"), of.of_struct),
+    (_classes("Struct", "Tuple"), structs.of_struct),
     (_classes("ArrayAgg", "ArrayUniqueAgg"), of.of_array_agg),
     (_classes("Array", "List"), of.of_array),
-    (_classes("ArrayDistinct", "ArrayReverse", "ArraySlice", "ArrayCompact"), of.of_inner),
-    (_classes("Reverse", "Shuffle"), of.of_inner),
+    (_classes("ArrayDistinct", "ArrayReverse", "ArraySlice", "ArrayCompact"), structs.of_inner),
+    (_classes("Reverse", "Shuffle"), structs.of_inner),
     (_classes("ArraySort", "SortArray"), of.of_sorted),
     (_classes("ArrayMax", "ArrayMin"), of.of_greatest),
     (_classes("ArrayFirst", "ArrayLast"), of.of_first),
@@ -82,9 +84,9 @@ _SHAPES: tuple[tuple[tuple[type, ...], Callable[[Tracer, Any, Frame], MaybeShape
     (_classes("Cast", "TryCast"), of.of_cast),
     (_classes("FromJson"), of.of_parsed),
     (_classes("Query"), of.of_query),
-    (_classes("JSONObject"), of.of_json_object),
-    (_classes("StarMap"), of.of_star_map),
-    (_classes("ParseJSON", "JSONFormat", "ToVariant"), of.of_written),
-    (_classes("JSONExtract", "JSONExtractScalar"), of.of_json_path),
+    (_classes("JSONObject"), documents.of_json_object),
+    (_classes("StarMap"), documents.of_star_map),
+    (_classes("ParseJSON", "JSONFormat", "ToVariant"), documents.of_written),
+    (_classes("JSONExtract", "JSONExtractScalar"), documents.of_json_path),
     (_classes("Anonymous", "AnonymousAggFunc"), of.of_named_arguments),
 )
