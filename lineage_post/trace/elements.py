@@ -44,6 +44,12 @@ def picked(rules: Rules, node: Any) -> Any:
     return items[number]
 
 
+def first_item(rules: Rules, node: Any) -> Any:
+    """The first item of the array that ``node`` picks from, which gives structs their names."""
+    items = _items(rules, _base_of(node))
+    return items[0] if items else None
+
+
 def is_of_row(node: Any) -> bool:
     """Whether the item is a field of a row, and not an element of an array."""
     return not isinstance(_bare(_base_of(node)), (exp.Array, exp.List, exp.Bracket))

@@ -149,7 +149,11 @@ def _below_object(t: Tracer, shape: MaybeShape, path: Any, x: int) -> int:
     step: AnyStep = None
     fields, i = None, -1
     for part in path:
-        shape = shape if fields is None else t.shape(fields, i)
+        if fields is not None:
+            shape, fields = t.shape(fields, i), None
+        if isinstance(shape, Array) and isinstance(part, exp.JSONPathSubscript):
+            shape = shape.element  # o:items[0].k
+            continue
         if not isinstance(shape, Struct):
             break
         i = _position(shape, part)

@@ -9,7 +9,7 @@ from sqlglot import exp
 from lineage_post.trace.aggregates import window_keys
 from lineage_post.trace.declared_shapes import typed_shape
 from lineage_post.trace.document_shapes import of_document_pairs, of_pairs, of_written
-from lineage_post.trace.elements import is_of_row, picked
+from lineage_post.trace.elements import first_item, is_of_row, picked
 from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.field_types import (
     FieldType,
@@ -274,7 +274,14 @@ def of_bracket(t: Tracer, node: Any, f: Frame) -> MaybeShape:
 
 def _of_picked(t: Tracer, node: Any, item: Any, f: Frame) -> MaybeShape:
     shape = _item_shape(t, item, f)
-    return shape if is_of_row(node) else changed(t, shape, transformed)
+    if is_of_row(node):
+        return shape
+    first = _item_shape(t, first_item(t.rules, node), f)
+    if isinstance(shape, Struct) and isinstance(first, Struct):
+        names = first.fields.spellings
+        if len(names) == len(shape.fields.spellings):
+            shape = Struct(shape.fields.renamed(names))
+    return changed(t, shape, transformed)
 
 
 def of_case(t: Tracer, node: Any, f: Frame) -> MaybeShape:
