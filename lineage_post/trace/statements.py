@@ -87,9 +87,9 @@ def written(t: Tracer, node: Any, env: Env) -> Written:
     (action, *_) = (isinstance(node, exp.Alter) and node.args.get("actions")) or (None,)
     if isinstance(action, exp.Query):  # alter view v as select ...
         return Written(query(t, action, env, None), "alter_view", label_of(t, node.this))
-    renamed = new_name(node)
-    if renamed is not None:
-        return Written(query(t, node.this, env, None), "alter_table", label_of(t, renamed))
+    table = new_name(node)
+    if table is not None:
+        return Written(query(t, node.this, env, None), "alter_table", label_of(t, table))
     if isinstance(node, exp.Cache) and isinstance(node.expression, exp.Query):
         # Spark names what it keeps, as a temporary view does.
         return Written(query(t, node.expression, env, None), "create_view", label_of(t, node.this))
