@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlglot import exp
 
 from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.frame import Frame, Merged, Operand
+from lineage_post.trace.opens import Open
 from lineage_post.trace.provenance import FILTER, JOIN, transformed
 from lineage_post.trace.relation import AnyStep
 from lineage_post.trace.sources import add_source
@@ -63,15 +65,20 @@ def _doubt_sides(t: Tracer, f: Frame, left: int) -> None:
     """A column that one side of NATURAL lists may be in what the other does not list, too."""
     sides = (range(left), range(left, len(f.operands)))
     for here, there in (sides, sides[::-1]):
-        if not any(f.operands[n].relation.open is not None for n in there):
-            continue
-        for n in here:
+        opens = [o for n in there if (o := f.operands[n].relation.open) is not None]
+        for n in here if opens else ():
             relation = f.operands[n].relation
             for i, spelling in enumerate(relation.spellings):
                 key = t.rules.key_of(spelling)
                 if key not in f.merged:
-                    x = t.sources.assumed(relation.at(i))
+                    x = t.sources.assumed(relation.at(i)) | _doubt(t, spelling, opens)
                     f.merge(key, Merged(x, relation.steps[i], spelling, frozenset({n})))
+
+
+def _doubt(t: Tracer, spelling: str, opens: Sequence[Open]) -> int:
+    labels = " and ".join(sorted({o.label for o in opens}))
+    detail = f"{spelling} may be a column of {labels}, too, and NATURAL makes one of both"
+    return t.sources.doubt(Reason.SCHEMA_MISSING, detail)
 
 
 def _merge(t: Tracer, node: Any, name: Any, f: Frame, left: int, side: str, as_kind: int) -> None:

@@ -160,7 +160,7 @@ def _create(t: Tracer, node: Any, env: Env) -> Written:
         t.untold.append("a view without schema binding is bound anew each time it is read")
     relation = query(t, source, env, None)
     names = [name_of(t, c.this if isinstance(c, exp.ColumnDef) else c) for c in columns or ()]
-    if names and relation.spellings:
+    if names:
         relation = renamed(t, relation, names)
     operation = "create_table_as" if kind == "table" else f"create_{kind}"
     return Written(relation, operation, label)

@@ -11,6 +11,8 @@ from lineage_post.trace import trace_script
 from lineage_post.trace.result import Trace
 from lineage_post.vocabulary import Certainty, State
 from tests.cases.reading import Case, all_cases
+from tests.oracle.batches import batch
+from tests.oracle.generator import SCHEMA
 
 #: Cases that mean something else without a schema.
 OTHERWISE = {
@@ -30,21 +32,32 @@ def test_nothing_is_lost_in_silence_where_columns_are_not_listed(case: Case) -> 
     with_schema = trace_script(case.sql, dialect=case.dialect, schema=case.schema, **case.arguments)
     without = trace_script(case.sql, dialect=case.dialect, schema={}, **case.arguments)
     for listed, unlisted in zip(with_schema, without, strict=False):
-        if listed.state is State.UNKNOWN:
-            continue
-        found, sure = _ways(unlisted), _sure(unlisted)
-        lost = {
-            to: ways - found[to]
-            for to, ways in _ways(listed).items()
-            if to in sure and ways - found[to]
-        }
-        assert not lost, f"{case.sql}\nlost, and called known: {lost}"
+        if listed.state is not State.UNKNOWN:
+            lost = _lost(_ways(listed), unlisted)
+            assert not lost, f"{case.sql}\nlost, and called known: {lost}"
+
+
+@pytest.mark.parametrize("table", [None, *SCHEMA])
+def test_nothing_is_lost_of_generated_queries_that_read_an_unlisted_table(
+    table: str | None,
+) -> None:
+    fewer = {} if table is None else {n: cs for n, cs in SCHEMA.items() if n != table}
+    for sql in batch(900, 30):
+        listed = trace_script(sql, dialect="duckdb", schema=SCHEMA)[0]
+        lost = _lost(_ways(listed), trace_script(sql, dialect="duckdb", schema=fewer)[0])
+        assert not lost, f"{sql}\nlost, and called known: {lost}"
 
 
 def test_an_alias_of_a_constant_that_may_be_a_column_is_told() -> None:
     found = trace_script("select 'x' as k, k || 'y' as c from t", dialect="snowflake", schema={})[0]
     assert (found.outputs[1].state, found.outputs[1].reason) == (State.PARTIAL, "schema_missing")
     assert "not for a column of T" in str(found.outputs[1].detail)
+
+
+def _lost(ways: Ways, unlisted: Trace) -> Ways:
+    """What ``ways`` has and a trace lacks, of all that it is sure of."""
+    found, sure = _ways(unlisted), _sure(unlisted)
+    return {to: ways[to] - found[to] for to in ways if to in sure and ways[to] - found[to]}
 
 
 def _ways(trace: Trace) -> Ways:
