@@ -62,6 +62,8 @@ class Options:
 ENVIRONMENT_PREFIX = "LINEAGE_POST_"
 
 _WORDS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+#: What LINEAGE_POST_EXPLORER says to an installation, whose image dbt may run in.
+_WORDS_OF_EXPLORER = {"require": True, "skip": False}
 
 
 def gather_options(
@@ -163,7 +165,8 @@ def _parsed(name: str, text: str) -> Any:
     """The value an environment variable's text stands for; what is none is left to be refused."""
     default = getattr(Options(), name)
     if isinstance(default, bool):
-        return _WORDS.get(text.strip().lower(), text)
+        words = {**_WORDS, **_WORDS_OF_EXPLORER} if name == "explorer" else _WORDS
+        return words.get(text.strip().lower(), text)
     if isinstance(default, int):
         if text.lstrip().startswith("{"):
             return _parsed("commands", text)

@@ -43,6 +43,7 @@ def test_flags_go_before_the_environment_and_that_before_vars() -> None:
         ("DIALECT", "tsql", "tsql"),
         ("EXPOSURES", "none", ExposureMode.NONE),
         ("STRICT", "", False),
+        ("EXPLORER", "skip", False),
     ],
 )
 def test_the_environment_holds_text_that_stands_for_each_kind_of_value(
