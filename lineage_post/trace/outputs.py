@@ -8,6 +8,7 @@ from typing import Any
 from sqlglot import exp
 
 from lineage_post.trace.builtin_names import is_aggregate
+from lineage_post.trace.columns import Expansion, name_test
 from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.frame import Frame, Operand
 from lineage_post.trace.naming import dotted_name, output_name, stored_spelling
@@ -18,7 +19,7 @@ from lineage_post.trace.relation import AnyStep, Step
 from lineage_post.trace.resolve import resolve
 from lineage_post.trace.result import Op
 from lineage_post.trace.shapes import Array, Struct
-from lineage_post.trace.star import Expansion, name_test, plain_relations, star_items
+from lineage_post.trace.star import plain_relations, star_items
 from lineage_post.trace.table_functions import array_of, generated_relation
 from lineage_post.trace.tracer import Tracer
 from lineage_post.vocabulary import OpKind, Reason

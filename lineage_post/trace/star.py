@@ -1,10 +1,8 @@
-"""``*``, ``t.*``, ``s.*`` over a struct, and COLUMNS(...)."""
+"""``*``, ``t.*``, ``s.*`` over a struct, and what they leave out, replace and rename."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Iterator, Sequence
 from itertools import repeat
 from typing import Any, NamedTuple
 
@@ -12,6 +10,7 @@ from sqlglot import exp
 
 from lineage_post.trace.expressions import evaluate, handles
 from lineage_post.trace.frame import Frame, Operand
+from lineage_post.trace.name_patterns import like
 from lineage_post.trace.opens import Open, OpenElement, OpenUnknown, OpenWithout, one_of
 from lineage_post.trace.provenance import transformed
 from lineage_post.trace.relation import AnyStep, Relation, Step
@@ -30,30 +29,6 @@ class Item(NamedTuple):
     step: AnyStep
     #: The key of the item of FROM that it is of; none for a column that USING made of two.
     owner: str | None = None
-
-
-class Expansion:
-    """The columns of a COLUMNS(...) and the one that is being evaluated."""
-
-    __slots__ = ("current", "items", "opens", "pattern")
-
-    def __init__(
-        self, items: list[Item], opens: list[Open], pattern: re.Pattern[str] | None
-    ) -> None:
-        self.items = items
-        self.opens = opens
-        self.pattern = pattern
-        self.current = 0
-
-    def named(self, alias: str, spelling: str) -> str:
-        r"""The name that an alias gives a column: ``\1`` in it is a group of the pattern."""
-        found = self.pattern.search(spelling) if self.pattern is not None else None
-        groups = (spelling,) if found is None else (found.group(), *found.groups(""))
-        return _GROUP.sub(lambda m: groups[int(m[1])] if int(m[1]) < len(groups) else "", alias)
-
-
-#: A group of the pattern of COLUMNS, in the alias of what it gives.
-_GROUP = re.compile(r"\\(\d)")
 
 
 def plain_relations(
@@ -194,7 +169,7 @@ def _modified(
         for n in meant.by(e.this)
     }
     pattern = a.get("ilike")
-    matches = _like(pattern.name, ignore_case=True) if pattern is not None else None
+    matches = like(pattern.name, ignore_case=True) if pattern is not None else None
     result: list[Item] = []
     for n, item in enumerate(items):
         if n in gone or (matches is not None and not matches(item.spelling)):
@@ -261,12 +236,6 @@ def _name_of(node: Any) -> Any:
     return node.args["this"] if isinstance(node, exp.Column) else node
 
 
-def _like(pattern: str, *, ignore_case: bool) -> Callable[[str], bool]:
-    escaped = re.escape(pattern).replace("%", ".*").replace("_", ".")
-    compiled = re.compile(escaped, re.IGNORECASE | re.DOTALL if ignore_case else re.DOTALL)
-    return lambda name: compiled.fullmatch(name) is not None
-
-
 @handles("Star")
 def row(t: Tracer, node: Any, f: Frame) -> int:
     """``hash(*)``, ``struct(t.* except (a))``: all it stands for. ``count(*)`` never comes here.
@@ -290,105 +259,8 @@ def items_of_argument(t: Tracer, node: Any, f: Frame) -> tuple[list[Item], list[
     return star_items(t, node.args["this"], f, qualifier)
 
 
-@handles("Columns")
-def columns(t: Tracer, node: Any, f: Frame) -> int:
-    """DuckDB ``columns('a|b')``, ``columns(* exclude (c))``, ``columns(x -> x like 'a%')``.
-
-    In a select list its columns come one by one; all at once in WHERE, and as ``*columns(...)``.
-    """
-    if not t.expands or node.args.get("unpack"):
-        items, opens = columns_items(t, node, f)
-        return whole_row(t, [_united(t, items)], opens)
-    if t.expanding is None:
-        selector = node.args["this"]
-        pattern = _regex(selector.name) if isinstance(selector, exp.Literal) else None
-        t.expanding = Expansion(*columns_items(t, node, f), pattern)
-    expansion = t.expanding
-    if not expansion.items:
-        return 0
-    return _united(t, [expansion.items[expansion.current]])
-
-
-def _united(t: Tracer, items: Sequence[Item]) -> int:
-    x = 0
-    for item in items:
-        if item.step is not None:
-            t.log.append((item.step, item.provenance))
-        x |= item.provenance
-    return x
-
-
-def columns_items(t: Tracer, node: Any, f: Frame) -> tuple[list[Item], list[Open]]:
-    """The columns a COLUMNS(...) matches, and what may have more that are not listed."""
-    selector = node.args["this"]
-    if is_star(selector):
-        return items_of_argument(t, selector, f)
-    items, opens = star_items(t, exp.Star(), f)
-    if isinstance(selector, (exp.Array, exp.Tuple)):
-        return _by_names(t, [e.name for e in selector.expressions], items, one_of(opens)), []
-    keep: Callable[[str], Any] | None = None
-    if isinstance(selector, exp.Literal):
-        compiled = _regex(selector.name)
-        keep = None if compiled is None else compiled.search
-    elif isinstance(selector, exp.Lambda):
-        keep = _lambda_test(selector.this)
-    return [item for item in items if keep is None or keep(item.spelling)], opens
-
-
-def _by_names(
-    t: Tracer, names: Sequence[str], items: Sequence[Item], open_: Open | None
-) -> list[Item]:
-    """The columns of some names, in the order of FROM; then those that are not listed there."""
-    wanted = {name.lower(): name for name in names}
-    found = [item for item in items if wanted.pop(item.spelling.lower(), None) is not None]
-    if open_ is not None:
-        found += [Item(n, open_.column(t, t.rules.key_of(n), n), None) for n in wanted.values()]
-    return found
-
-
-def _regex(pattern: str) -> re.Pattern[str] | None:
-    try:
-        return re.compile(pattern)
-    except re.error:
-        return None
-
-
-def name_test(item: Any) -> Callable[[str], bool] | None:
-    """``* not like 'a%'`` as a test of a name, or None where no star is compared."""
-    pattern = item.args.get("this") if isinstance(item, exp.Not) else item
-    if not isinstance(pattern, (exp.Like, exp.ILike, exp.Glob, exp.SimilarTo)):
-        return None
-    test = _lambda_test(pattern) if is_star(pattern.args["this"]) else None
-    if test is None or not (pattern is not item or pattern.args.get("negate")):
-        return test
-    return lambda name: not test(name)
-
-
 def is_star(node: Any) -> bool:
     """Whether it is ``*`` or ``t.*``."""
     return isinstance(node, exp.Star) or (
         isinstance(node, exp.Column) and isinstance(node.this, exp.Star)
     )
-
-
-def _lambda_test(body: Any) -> Callable[[str], bool] | None:
-    """``x -> x like 'a%'`` as a test of a name, or None where it is not that simple."""
-    if isinstance(body, exp.Not):
-        inner = _lambda_test(body.this)
-        return None if inner is None else lambda name: not inner(name)
-    literal = body.args.get("expression")
-    if not isinstance(literal, exp.Literal):
-        return None
-    if isinstance(body, (exp.Like, exp.ILike)):
-        return _like(literal.name, ignore_case=isinstance(body, exp.ILike))
-    if isinstance(body, exp.EQ):
-        return lambda name: name == literal.name
-    if isinstance(body, exp.NEQ):
-        return lambda name: name != literal.name
-    if isinstance(body, exp.Glob):
-        return lambda name: fnmatchcase(name, literal.name)
-    if isinstance(body, (exp.SimilarTo, exp.RegexpLike)):
-        is_whole = isinstance(body, exp.SimilarTo)
-        compiled = _regex(f"^(?:{literal.name})$" if is_whole else literal.name)
-        return None if compiled is None else lambda name: compiled.search(name) is not None
-    return None

@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 from sqlglot import exp
 
+from lineage_post.trace.columns import columns_items
 from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.frame import Frame
 from lineage_post.trace.provenance import FILTER
 from lineage_post.trace.relation import AnyStep, Relation
 from lineage_post.trace.scope import row_of_open
 from lineage_post.trace.sources import united
-from lineage_post.trace.star import columns_items
 from lineage_post.trace.tracer import Tracer
 
 
