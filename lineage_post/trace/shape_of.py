@@ -44,7 +44,17 @@ def _step_shape(t: Tracer, step: AnyStep) -> MaybeShape:
 
 
 def expression_shape(t: Tracer, node: Any, f: Frame) -> MaybeShape:
-    """The shape of an expression."""
+    """The shape of an expression; worked out once, but where variables of a lambda are in scope."""
+    if f.bindings:
+        return _worked_out(t, node, f)
+    key = id(node), id(f), f.alias_visible, len(f.spellings)
+    known = t.shapes.get(key)
+    if known is None:
+        known = t.shapes[key] = node, f, _worked_out(t, node, f)
+    return known[2]
+
+
+def _worked_out(t: Tracer, node: Any, f: Frame) -> MaybeShape:
     t.spend()
     for cls, shape in _SHAPES:
         if isinstance(node, cls):

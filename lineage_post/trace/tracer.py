@@ -52,8 +52,8 @@ class Tracer:
     __slots__ = (
         "commands", "cte_depth", "expanding", "expands", "filled", "frames", "hooks", "key", "log",
         "masking", "masking_types", "opens", "position", "query", "reads", "recorder", "relation",
-        "rules", "schema", "shaping", "sources", "spell", "spent", "step", "stop_at", "tables",
-        "tokens", "untold", "variables", "warnings",
+        "rules", "schema", "shapes", "shaping", "sources", "spell", "spent", "step", "stop_at",
+        "tables", "tokens", "untold", "variables", "warnings",
     )  # fmt: skip
 
     def __init__(
@@ -92,6 +92,9 @@ class Tracer:
         self.reads: set[tuple[str, ...]] = set()
         self.tables: dict[str, Relation] = {}
         self.opens: dict[str, OpenTable] = {}
+        #: The shapes that were asked for, by node, frame and what is visible there; node and frame
+        #: are kept, so that their identity stays theirs.
+        self.shapes: dict[Any, tuple[Any, Frame, Shape | None]] = {}
         self.warnings: list[str] = []
         #: What the statement does beside its outputs, and is not traced.
         self.untold: list[str] = []
@@ -110,6 +113,7 @@ class Tracer:
     def cut_loose(self) -> None:
         """Breaks the cycles of frames and steps, so that all is freed at once, not by the
         collector."""
+        self.shapes = {}
         for frame in self.frames:
             frame.steps = []
 

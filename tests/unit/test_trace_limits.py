@@ -130,3 +130,13 @@ def test_a_long_chain_is_named_as_duckdb_names_it_without_going_over_it_again_an
     sql = f"select {' || '.join(['a0'] * count)} from t"
     (output,) = trace(sql, dialect="duckdb", schema={"t": COLUMNS}).outputs
     assert output.name == "(" * (count - 1) + "a0" + " || a0)" * (count - 1)
+
+
+def test_objects_read_out_of_objects_are_worked_out_once_each() -> None:
+    expression = "a"
+    for _ in range(40):
+        expression = f"object_construct('p', {expression})::variant:p"
+    found = trace(
+        f"select {expression} as x from t", dialect="snowflake", schema={"T": {"A": "int"}}
+    )
+    assert [(e.source.column, e.subtype.value) for e in found.edges] == [("A", "TRANSFORMATION")]
