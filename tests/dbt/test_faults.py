@@ -185,8 +185,11 @@ def test_other_commands_are_left_alone(duck: DbtProject, command: str) -> None:
 def test_graph_can_still_be_rendered_as_json(duck: DbtProject) -> None:
     duck.write(
         "models/report.sql",
-        "{% set text = graph | tojson %} select {{ text | length }} as size"
-        " from {{ ref('fct_customers') }}",
+        # dbt 1.12 cannot render the parts of the graph themselves, with or without the hook.
+        "{% set text = [graph.get('lineage_post') | tojson] %}"
+        "{% for part in graph.values() %}{% for node in part.values() %}"
+        "{% do text.append(node | tojson) %}{% endfor %}{% endfor %}"
+        "select {{ text | length }} as size from {{ ref('fct_customers') }}",
     )
     assert duck.dbt(*RUN_REPORT).code == 0
 
