@@ -62,18 +62,10 @@ class OpenArms:
         self.label = " and ".join(sorted({a.open.label for a in arms if a.open is not None}))
 
     def column(self, tracer: Tracer, key: str, spelling: str) -> int:
-        x = 0
-        for arm in self.arms:
-            i = arm.position(key)
-            if i >= 0:
-                x |= arm.at(i)
-            elif arm.open is not None:
-                x |= arm.open.column(tracer, key, spelling)
-            else:
-                x |= tracer.sources.doubt(
-                    Reason.STAR_UNEXPANDED,
-                    f"{spelling} has another position in each arm of {self.label}",
-                )
+        x, is_lacking = _of_each(tracer, self.arms, key, spelling)
+        if is_lacking:
+            detail = f"{spelling} has another position in each arm of {self.label}"
+            x |= tracer.sources.doubt(Reason.STAR_UNEXPANDED, detail)
         return tracer.sources.assumed(x)
 
 
@@ -87,14 +79,7 @@ class OpenFiles:
         self.label = " and ".join(sorted({f.open.label for f in files if f.open is not None}))
 
     def column(self, tracer: Tracer, key: str, spelling: str) -> int:
-        x = 0
-        for file in self.files:
-            i = file.position(key)
-            if i >= 0:
-                x |= file.at(i)
-            elif file.open is not None:
-                x |= file.open.column(tracer, key, spelling)
-        return x
+        return _of_each(tracer, self.files, key, spelling)[0]
 
 
 class OpenWithout:
@@ -176,3 +161,19 @@ def one_of(opens: Sequence[Open]) -> Open | None:
     if len(opens) < 2:
         return opens[0] if opens else None
     return OpenChoice(opens)
+
+
+def _of_each(
+    tracer: Tracer, relations: Sequence[Relation], key: str, spelling: str
+) -> tuple[int, bool]:
+    """The column of that name of each relation, and whether one of them has none."""
+    x, is_lacking = 0, False
+    for relation in relations:
+        i = relation.position(key)
+        if i >= 0:
+            x |= relation.at(i)
+        elif relation.open is not None:
+            x |= relation.open.column(tracer, key, spelling)
+        else:
+            is_lacking = True
+    return x, is_lacking

@@ -141,11 +141,6 @@ def _field_shape(t: Tracer, shape: Any, part: Any) -> Any:
     return t.shape(shape.fields, i) if i >= 0 else None
 
 
-def shape_items(shape: Any) -> list[Item] | None:
-    """The fields of a struct value as columns."""
-    return _items_of(shape.fields)[0] if isinstance(shape, Struct) else None
-
-
 def _modified(
     t: Tracer, star: Any, f: Frame, items: list[Item], opens: list[Open]
 ) -> tuple[list[Item], list[Open]]:
