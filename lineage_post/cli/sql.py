@@ -121,14 +121,25 @@ def _require_statement(text: str, dialect: str | None) -> None:
 
 def _text(statement: str) -> str:
     """The SQL: from stdin for -, from a file if there is one of this name, else as given."""
-    if statement == "-":
-        return sys.stdin.read()
-    is_name = "\n" not in statement and len(statement) < 1_000
-    if is_name and statement.endswith(".sql") and not Path(statement).is_file():
+    try:
+        if statement == "-":
+            return sys.stdin.read()
+        if _is_file(statement):
+            return Path(statement).read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        name = "standard input" if statement == "-" else statement
+        raise ArtifactError(f"{name}: not UTF-8: {error}", hint="Save it as UTF-8.") from error
+    if "\n" not in statement and statement.endswith(".sql"):
         raise ArtifactError(f"{statement}: there is no such file", hint="Or give the SQL itself.")
-    if is_name and Path(statement).is_file():
-        return Path(statement).read_text(encoding="utf-8")
     return statement
+
+
+def _is_file(text: str) -> bool:
+    """Whether a file is called so: SQL is no name, and longer than a name may be."""
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def _schema(file: str) -> Schema:

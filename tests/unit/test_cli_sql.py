@@ -297,3 +297,30 @@ def test_a_column_that_is_not_known_says_what_it_hangs_on(
     found = document(capsys, sql, "--schema", "schema.json")
     first, second = found["outputs"]
     assert "nothing" in first["detail"] and second["detail"] is None
+
+
+@pytest.mark.parametrize("length", (254, 255, 256, 999, 5_000, 200_000))
+def test_a_statement_may_be_longer_than_the_name_of_a_file(
+    length: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sql = "select id from shop.orders where status in ('".ljust(length - 2, "x") + "')"
+    assert len(sql) == length
+    assert edges(document(capsys, sql, "--schema", "schema.json")) == {
+        ("id", "id", "IDENTITY"),
+        ("status", None, "FILTER"),
+    }
+
+
+def test_a_file_that_is_no_text_is_named(
+    elsewhere: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (elsewhere / "query.sql").write_bytes(b"select '\xff\xfe' as a")
+    assert run(["sql", "query.sql"]) == 2
+    assert "query.sql: not UTF-8" in capsys.readouterr().err
+
+
+def test_a_byte_order_mark_is_no_part_of_the_sql(
+    elsewhere: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (elsewhere / "query.sql").write_text(SQL, encoding="utf-8-sig")
+    assert document(capsys, "query.sql")["outputs"] == document(capsys, SQL)["outputs"]
