@@ -203,7 +203,7 @@ def _of_dictionary(t: Tracer, node: Any) -> int:
 
 def _untold(t: Tracer, node: Any, name: str) -> int:
     """A call whose value comes from where no SQL tells: a variable, a function of no arguments."""
-    call = str(node.sql(dialect=t.rules.dialect))[:80]
+    call = t.label(node)
     how = "is not declared"
     if name.lower() in _SET_ELSEWHERE:
         how = "was set by another statement"

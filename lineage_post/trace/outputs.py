@@ -154,7 +154,7 @@ def _add_struct_star(t: Tracer, item: Any, f: Frame, opens: list[Open]) -> None:
             f.add_output(*column[:3])
         opens.extend(found)
         return
-    label = str(node.sql(dialect=t.rules.dialect))[:80]
+    label = t.label(node)
     detail = f"the fields of {label} are not known"
     opens.append(OpenUnknown(label, Reason.STAR_UNEXPANDED, detail))
 

@@ -127,7 +127,7 @@ def _relation_of_item(t: Tracer, node: Any, f: Frame) -> tuple[Relation, str, tu
         return _relation_of_item(t, node.args["this"], f)
     if isinstance(node, exp.TableAlias):  # ``|> as q``: what stands before is the CTE q
         return _table(t, exp.Table(this=node.args["this"].copy()), f)
-    label = node.sql(dialect=t.rules.dialect)[:80]
+    label = t.label(node)
     open_ = OpenUnknown(label, Reason.UNSUPPORTED_SYNTAX, f"the columns of {label} are not known")
     return Relation(t.rules, (), [], [], open_=open_), "", ()
 

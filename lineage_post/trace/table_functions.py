@@ -206,7 +206,7 @@ def _inlined(t: Tracer, node: Any, f: Frame, names: list[str]) -> Relation:
         )  # fmt: skip
     if names:
         return Relation(t.rules, names, [x] * len(names), [None] * len(names))
-    label = str(node.sql(dialect=t.rules.dialect, copy=False))[:80]
+    label = t.label(node)
     detail = f"the fields of {label} are not known"
     open_ = OpenUnknown(label, Reason.STAR_UNEXPANDED, detail)
     return Relation(t.rules, (), [], [], open_=open_)
@@ -291,7 +291,7 @@ def _built_in(
 
 def _undeclared(t: Tracer, function: Any, f: Frame, names: list[str]) -> Relation:
     _arguments(t, function, f)
-    label = str(function.sql(dialect=t.rules.dialect, copy=False))[:80]
+    label = t.label(function)
     detail = f"the columns of {label} are not declared: declare it as a command"
     if not names:
         open_ = OpenUnknown(label, Reason.EXTERNAL, detail)

@@ -153,6 +153,11 @@ class Tracer:
             found = self.opens[label] = OpenTable(label)
         return found
 
+    def label(self, node: Any) -> str:
+        """What a message calls an expression: its text, at most 80 characters of it."""
+        written = self.tokens.text_of(node)
+        return (written or str(node.sql(dialect=self.rules.dialect, copy=False)))[:80]
+
     def decide(self, frame: Frame, node: Any, start: int, x: int, kind: int) -> None:
         """Records that ``node``, evaluated to ``x``, decides rows of ``frame`` as ``kind``."""
         if x:
