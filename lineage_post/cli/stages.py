@@ -63,7 +63,7 @@ def _annotations(annotations: Iterable[Annotation]) -> str:
     for annotation in annotations:
         groups.setdefault(_source(annotation), []).append(annotation)
     return ", ".join(
-        f"{source} {' '.join(_how(annotation) for annotation in group)}"
+        f"{source} {' and '.join(_how(annotation) for annotation in group)}"
         for source, group in groups.items()
     )
 

@@ -122,7 +122,8 @@ def _stages_of(node: Any, t: Tracer, script: Script, before: int) -> list[Stage]
 def _text(t: Tracer, noted: Noted) -> str | None:
     if noted.node is None:
         return None
-    return str(noted.node.sql(dialect=t.rules.dialect, comments=False)).strip()
+    written = t.tokens.text_of(noted.node)
+    return written or str(noted.node.sql(dialect=t.rules.dialect, comments=False)).strip()
 
 
 def _columns(t: Tracer, item: str | None, relation: Relation) -> list[StageColumn]:
