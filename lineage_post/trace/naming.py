@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from lineage_post.trace.duckdb_names import duckdb_name
 from lineage_post.trace.frame import Frame
 from lineage_post.trace.tracer import Tracer
 
@@ -70,7 +71,7 @@ def expression_name(t: Tracer, node: Any) -> str:
     if t.rules.family == "postgres":
         return _postgres_name(node)
     if t.rules.name == "duckdb":
-        return _duckdb_name(t, node)
+        return duckdb_name(t, node)
     written = t.tokens.text_of(node) if t.rules.name == "snowflake" else None
     text = str(node.sql(dialect=t.rules.dialect, copy=False)) if written is None else written
     if t.rules.name in ("snowflake", "oracle", "exasol"):
@@ -101,72 +102,3 @@ def _postgres_name(node: Any) -> str:
     if isinstance(node, exp.Func) and not isinstance(node, exp.Connector):
         return str(node.sql_name()).lower()
     return "?column?"
-
-
-def _duckdb_name(t: Tracer, node: Any) -> str:
-    """DuckDB puts every operator in parentheses: ``min(a) + 1`` is ``(min(a) + 1)``."""
-    if isinstance(node, exp.Paren):
-        return _duckdb_name(t, node.args["this"])
-    if isinstance(node, exp.Count) and isinstance(node.args["this"], exp.Star):
-        return "count_star()"
-    written = _written_name(t, node)
-    if written is not None:
-        arguments = [v for v in node.args.values() if isinstance(v, (exp.Expr, list))]
-        flat = [i for v in arguments for i in (v if isinstance(v, list) else [v])]
-        return f"{written}({', '.join(_duckdb_name(t, i) for i in flat)})"
-    plain = _plain_name(node)
-    if plain is not None:
-        return plain
-    if _is_operator(node):
-        return _chain_name(t, node)
-    return str(node.sql(dialect=t.rules.dialect, copy=False))
-
-
-def _is_operator(node: Any) -> bool:
-    return isinstance(node, exp.Binary) and not isinstance(node, (exp.Func, exp.Dot))
-
-
-def _chain_name(t: Tracer, node: Any) -> str:
-    """``a || b || c`` as ``((a || b) || c)``, in one pass from the right to the left."""
-    parts: list[str] = []
-    count = 0
-    while _is_operator(node):
-        parts.append(f" {_word(t, node)} {_duckdb_name(t, node.args['expression'])})")
-        count += 1
-        node = node.args["this"]
-        while isinstance(node, exp.Paren):
-            node = node.args["this"]
-    return "(" * count + _duckdb_name(t, node) + "".join(reversed(parts))
-
-
-def _word(t: Tracer, node: Any) -> str:
-    """The operator between two names, without its operands."""
-    others = {k: v for k, v in node.args.items() if k not in ("this", "expression")}
-    plain = type(node)(this=exp.column("a"), expression=exp.column("b"), **others)
-    text = str(plain.sql(dialect=t.rules.dialect, copy=False))
-    return text[1:].strip().split(" ", 1)[0]
-
-
-def _plain_name(node: Any) -> str | None:
-    """A column or number, which needs no generator to be spelled."""
-    if node.__class__ is exp.Literal:
-        return None if node.is_string else str(node.name)
-    if node.__class__ is not exp.Column:
-        return None
-    parts = [node.args[p] for p in ("catalog", "db", "table", "this") if node.args.get(p)]
-    if all(p.__class__ is exp.Identifier and not p.args.get("quoted") for p in parts):
-        return ".".join(p.name for p in parts)
-    return None
-
-
-def _written_name(t: Tracer, node: Any) -> Any:
-    """The function name as written, for a plain call."""
-    if not isinstance(node, exp.Func) or isinstance(node, (exp.Binary, exp.Cast, exp.Case)):
-        return None
-    if isinstance(node, exp.Anonymous):
-        return str(node.name).lower()
-    meta = node._meta
-    if meta is None or "start" not in meta:
-        return str(node.sql_name()).lower()
-    name = t.tokens.sql[meta["start"] : meta["end"] + 1]
-    return name.lower() if name.replace("_", "").isalnum() else None

@@ -34,6 +34,27 @@ class TokenList:
         """The text from one token to another."""
         return self.sql[self.tokens[first].start : self.tokens[last].end + 1]
 
+    def spaced(self, first: int, last: int) -> str:
+        """The text from one token to another with one space behind each comma, none before."""
+        text = ""
+        for n in range(first, last + 1):
+            is_comma = self.tokens[n].token_type is TokenType.COMMA
+            gap = "" if is_comma or n == first else self._gap(n)
+            text += gap + self.slice(n, n)
+        return text
+
+    def _gap(self, n: int) -> str:
+        """What stands between a token and the one before it, as one space or none."""
+        before = self.tokens[n - 1]
+        if before.token_type is TokenType.COMMA:
+            return " "
+        return " " if self.tokens[n].start > before.end + 1 else ""
+
+    def opens_call(self, n: int) -> bool:
+        """Whether a bracket stands right behind a token."""
+        follows = self.tokens[n + 1 : n + 2]
+        return bool(follows) and follows[0].token_type is TokenType.L_PAREN
+
     def at(self, node: Any) -> int | None:
         """The token a node says it starts at."""
         meta = node._meta

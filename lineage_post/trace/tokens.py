@@ -56,7 +56,7 @@ class Tokens(TokenList):
     def first_of(self, node: Any) -> int | None:
         """The first token of an expression."""
         while _starts_with_its_left_side(node):
-            if self._is_call(node):
+            if self.is_call(node):
                 return None
             node = node.args["this"]
         cls = node.__class__
@@ -89,7 +89,7 @@ class Tokens(TokenList):
             return self._called(node) if at is None else at
         return None
 
-    def _is_call(self, node: Any) -> bool:
+    def is_call(self, node: Any) -> bool:
         """Whether ``mod(a, b)`` was parsed as ``a % b``: no operator is before its right side."""
         if node.__class__ not in _ALSO_CALLS:
             return False
@@ -193,7 +193,7 @@ class Tokens(TokenList):
             elif isinstance(node, exp.Func) and not isinstance(node, exp.Connector):
                 return self._last_of_function(node)
             elif isinstance(node, exp.Binary) and cls is not exp.Dot:
-                if cls not in _AND_OR and self._is_call(node):
+                if cls not in _AND_OR and self.is_call(node):
                     return None
                 if a["expression"].__class__ in _WITHOUT_POSITION:
                     last = self.last_of(a["this"])
