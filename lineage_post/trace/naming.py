@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from lineage_post.trace.duckdb_names import duckdb_name
 from lineage_post.trace.frame import Frame
+from lineage_post.trace.postgres_names import postgres_name
 from lineage_post.trace.tracer import Tracer
 
 
@@ -63,13 +64,15 @@ def output_name(t: Tracer, node: Any, f: Frame) -> str:
         return f"_col{position}"
     if t.rules.family == "tsql":
         return f"_col_{position}"
-    return f"_col{position}" if isinstance(node, exp.Query) else expression_name(t, node)
+    if isinstance(node, exp.Query) and t.rules.family not in ("postgres", "duckdb"):
+        return f"_col{position}"
+    return expression_name(t, node)
 
 
 def expression_name(t: Tracer, node: Any) -> str:
     """An expression in the words its engine names it by."""
     if t.rules.family == "postgres":
-        return _postgres_name(node)
+        return postgres_name(t, node)
     if t.rules.name == "duckdb":
         return duckdb_name(t, node)
     written = t.tokens.text_of(node) if t.rules.name == "snowflake" else None
@@ -85,20 +88,3 @@ def _last_name(t: Tracer, node: Any) -> str:
     if isinstance(node, exp.Column):
         node = node.args["this"]
     return t.spell(node) if isinstance(node, exp.Identifier) else str(node.name or node.key)
-
-
-def _postgres_name(node: Any) -> str:
-    if isinstance(node, (exp.Cast, exp.Paren)):
-        inner = node.args["this"]
-        if isinstance(inner, exp.Column):
-            return str(inner.name)
-        return _postgres_name(inner)
-    if isinstance(node, exp.Case):
-        return "case"
-    if isinstance(node, (exp.Window, exp.Filter)):
-        return _postgres_name(node.args["this"])
-    if isinstance(node, exp.Anonymous):
-        return str(node.name).lower()
-    if isinstance(node, exp.Func) and not isinstance(node, exp.Connector):
-        return str(node.sql_name()).lower()
-    return "?column?"
