@@ -11,7 +11,7 @@ from sqlglot import exp
 from lineage_post.trace.expressions import handles
 from lineage_post.trace.frame import Frame
 from lineage_post.trace.name_patterns import lambda_test, regex
-from lineage_post.trace.opens import Open, one_of
+from lineage_post.trace.opens import Open, OpenNamed, one_of
 from lineage_post.trace.scope import whole_row
 from lineage_post.trace.star import Item, is_star, items_of_argument, star_items
 from lineage_post.trace.tracer import Tracer
@@ -82,7 +82,9 @@ def columns_items(t: Tracer, node: Any, f: Frame) -> tuple[list[Item], list[Open
         keep = None if compiled is None else compiled.search
     elif isinstance(selector, exp.Lambda):
         keep = lambda_test(selector.this)
-    return [item for item in items if keep is None or keep(item.spelling)], opens
+    if keep is None:
+        return items, opens
+    return [item for item in items if keep(item.spelling)], [OpenNamed(o, keep) for o in opens]
 
 
 def _by_names(

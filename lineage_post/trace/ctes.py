@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from lineage_post.trace.arms import Stacked
 from lineage_post.trace.frame import Env, Frame
 from lineage_post.trace.provenance import GROUP_BY, transformed
 from lineage_post.trace.relation import Arms, Relation
@@ -170,20 +171,19 @@ def _distinct(t: Tracer, relation: Relation) -> Relation:
     t.decide(f, None, len(t.log), x, GROUP_BY)
     return Relation(
         t.rules, relation.spellings, relation.all(), relation.steps, f.rows, f.rows_of,
-        relation.open,
+        relation.open, gap=relation.gap,
     )  # fmt: skip
 
 
 def _joined(t: Tracer, current: Relation, arm: Relation) -> Relation:
-    added = arm.all()
-    provenances = [x | added[i] if i < len(added) else x for i, x in enumerate(current.all())]
+    both = Stacked(current)
+    both.add(t, arm)
     steps = [
-        Arms([step, arm.steps[i]]) if i < len(arm.steps) and arm.steps[i] is not None else step
-        for i, step in enumerate(current.steps)
+        Arms(found) if len(found) > 1 and found[1] is not None else found[0] for found in both.arms
     ]
     result = Relation(
-        t.rules, current.spellings, provenances, steps, current.rows | arm.rows, arm.rows_of,
-        current.open,
+        t.rules, current.spellings, both.provenances, steps, current.rows | arm.rows, arm.rows_of,
+        both.opened(), gap=both.gap,
     )  # fmt: skip
     if current.rows_of is not None and result.rows_of is not None:
         result.rows_of.sources.append(current.rows_of)

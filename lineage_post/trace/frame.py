@@ -45,7 +45,7 @@ class Frame:
 
     __slots__ = (
         "_alias_positions", "_indexed", "_owned", "_owners", "alias_visible", "bindings",
-        "by_key", "env", "is_partial", "merged", "opens", "operands", "outer", "owned",
+        "by_key", "env", "gap", "is_partial", "merged", "opens", "operands", "outer", "owned",
         "provenances", "rows", "rows_of", "spellings", "steps", "unnamed", "windows",
     )  # fmt: skip
 
@@ -60,6 +60,8 @@ class Frame:
         self.steps: list[AnyStep] = []
         #: What may have more outputs than those listed: ``*`` of an unlisted table.
         self.opens: list[Open] = []
+        #: The positions that they stand between, as in Relation.
+        self.gap: tuple[int, int] | None = None
         self._alias_positions: dict[str, int] = {}
         self._indexed = 0
         #: What ``owners`` found, until FROM brings more.
@@ -112,6 +114,14 @@ class Frame:
         self.spellings.append(spelling)
         self.provenances.append(provenance)
         self.steps.append(step)
+
+    def add_opens(self, opens: Iterable[Open], first: int, last: int) -> None:
+        """Notes that more outputs than those listed may stand between two positions."""
+        before = len(self.opens)
+        self.opens.extend(opens)
+        if len(self.opens) > before:
+            old = self.gap or (first, last)
+            self.gap = min(old[0], first), max(old[1], last)
 
     def add_operand(self, operand: Operand) -> None:
         """Appends an item of FROM; what decides its rows decides those of the SELECT."""

@@ -8,11 +8,13 @@ from typing import Any
 from sqlglot import exp
 
 from lineage_post.trace.expressions import evaluate
-from lineage_post.trace.frame import Env, Frame, Operand
+from lineage_post.trace.frame import Env, Frame
 from lineage_post.trace.joins import side_of_using
 from lineage_post.trace.naming import expression_name
+from lineage_post.trace.opens import OpenWithout
 from lineage_post.trace.provenance import FILTER, JOIN
 from lineage_post.trace.relation import Relation
+from lineage_post.trace.renaming import renamed
 from lineage_post.trace.sources import add_source, cell_of
 from lineage_post.trace.tracer import Tracer
 from lineage_post.trace.writing import Assignments, assign, name_of
@@ -51,7 +53,7 @@ def _branch(t: Tracer, when: Any, f: Frame, result: Assignments) -> None:
             assign(t, item, scope, result)
         _filter(t, then, scope, f)
         if not isinstance(items, list) or not any(isinstance(e, exp.EQ) for e in items):
-            _whole_row(t, f, result)
+            _whole_row(t, f, result, items[0] if isinstance(items, list) and items else None)
     elif isinstance(then, exp.Insert):
         _filter(t, then, scope, f)
         _insert(t, then, scope, f, result)
@@ -84,7 +86,7 @@ def _insert(t: Tracer, then: Any, scope: Frame, f: Frame, result: Assignments) -
         _row_by_position(t, f, result)
         return
     if not isinstance(values, (exp.Tuple, exp.Anonymous)):
-        _whole_row(t, f, result)
+        _whole_row(t, f, result, columns)
         return
     names: Sequence[str]
     if isinstance(columns, exp.Tuple):
@@ -117,19 +119,37 @@ def _row_by_position(t: Tracer, f: Frame, result: Assignments) -> None:
     """The columns of the source go into those of the target in order."""
     relation = f.operands[1].relation
     names = _target_names(t, f, relation.spellings)
-    for name, x, step in zip(names, relation.all(), relation.steps):
+    if f.operands[0].relation.open is None:
+        relation = renamed(t, relation, names)
+    else:
+        result.open = result.open or relation.open
+    for name, x, step in zip(relation.spellings, relation.all(), relation.steps):
         result.add(name, x, step)
 
 
-def _whole_row(t: Tracer, f: Frame, result: Assignments) -> None:
-    """``update set *``, ``insert *``: every column of the source by name; on DuckDB in order."""
+def _whole_row(t: Tracer, f: Frame, result: Assignments, star: Any) -> None:
+    """``update set *``, ``insert * except (a)``: every column of the source by name; on DuckDB in
+    order."""
     if t.rules.name == "duckdb":
         _row_by_position(t, f, result)
         return
-    source: Operand = f.operands[1]
-    relation = source.relation
-    for name, x, step in zip(relation.spellings, relation.all(), relation.steps):
-        result.add(name, x, step)
+    target, source = f.operands[0].relation, f.operands[1].relation
+    excepted = star.args.get("except_") or () if isinstance(star, exp.Star) else ()
+    gone = frozenset(t.rules.key_of(name_of(t, column)) for column in excepted)
+    if source.open is not None and target.open is None:  # each column of the target is in it
+        for name in target.spellings:
+            key = t.rules.key_of(name)
+            if key in gone:
+                continue
+            i = source.position(key)
+            x = source.at(i) if i >= 0 else source.open.column(t, key, name)
+            result.add(name, x, source.steps[i] if i >= 0 else None)
+        return
+    if source.open is not None:
+        result.open = result.open or OpenWithout(source.open, gone)
+    for name, x, step in zip(source.spellings, source.all(), source.steps):
+        if t.rules.key_of(name) not in gone:
+            result.add(name, x, step)
 
 
 __all__ = ["merged"]

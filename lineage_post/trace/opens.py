@@ -55,14 +55,18 @@ class OpenChoice:
 class OpenArms:
     """``select * from unlisted union all select * from other``: a column of each arm."""
 
-    __slots__ = ("arms", "label")
+    __slots__ = ("arms", "is_by_name", "label")
 
-    def __init__(self, arms: Sequence[Relation]) -> None:
+    def __init__(self, arms: Sequence[Relation], *, is_by_name: bool = False) -> None:
         self.arms = arms
+        self.is_by_name = is_by_name
         self.label = " and ".join(sorted({a.open.label for a in arms if a.open is not None}))
 
     def column(self, tracer: Tracer, key: str, spelling: str) -> int:
         x, is_lacking = _of_each(tracer, self.arms, key, spelling)
+        if self.is_by_name:  # it is in one of those that are not listed, at least
+            is_sure = sum(arm.open is not None for arm in self.arms) == 1
+            return x if is_sure else tracer.sources.assumed(x)
         if is_lacking:
             detail = f"{spelling} has another position in each arm of {self.label}"
             x |= tracer.sources.doubt(Reason.STAR_UNEXPANDED, detail)
@@ -94,6 +98,24 @@ class OpenWithout:
 
     def column(self, tracer: Tracer, key: str, spelling: str) -> int:
         if key in self.hidden:
+            return tracer.sources.unknown(
+                spelling, Reason.UNRESOLVED_COLUMN, f"{spelling} is left out of the star"
+            )
+        return self.open.column(tracer, key, spelling)
+
+
+class OpenNamed:
+    """``select * like 'a%' from unlisted``: any name that passes a test."""
+
+    __slots__ = ("is_meant", "label", "open")
+
+    def __init__(self, open_: Open, is_meant: Callable[[str], object]) -> None:
+        self.open = open_
+        self.is_meant = is_meant
+        self.label = open_.label
+
+    def column(self, tracer: Tracer, key: str, spelling: str) -> int:
+        if not self.is_meant(spelling):
             return tracer.sources.unknown(
                 spelling, Reason.UNRESOLVED_COLUMN, f"{spelling} is left out of the star"
             )

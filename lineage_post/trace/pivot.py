@@ -50,7 +50,9 @@ def pivot(t: Tracer, node: Any, relation: Relation, f: Frame) -> Relation:
     names = [t.spell(c) for c in columns]
     if result.open is None or node.args.get("unpivot"):
         return renamed(t, result, names)
-    return placed(t, result, list(range(len(result.spellings))), names)
+    count = len(result.spellings)  # the listed columns are the last ones
+    unlisted = [None] * max(len(names) - count, 0)
+    return placed(t, result, [*unlisted, *range(count)], names)
 
 
 def _pivoted(t: Tracer, node: Any, relation: Relation, g: Frame) -> Relation:

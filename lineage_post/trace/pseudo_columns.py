@@ -14,27 +14,45 @@ _EVERYWHERE = frozenset(
 )  # fmt: skip
 _OF_DIALECT = {
     "bigquery": {"_partitiontime", "_partitiondate", "_file_name", "_table_suffix"},
-    "clickhouse": {"_part", "_file", "_path", "_partition_id", "_table", "today", "now"},
-    "duckdb": {"rowid", "user", "today", "now", "yesterday", "tomorrow"},
-    "oracle": {"rownum", "rowid", "ora_rowscn", "sysdate", "systimestamp", "user"},
-    "postgres": {"ctid", "xmin", "xmax", "tableoid", "oid", "user", "sysdate", "getdate"},
-    "spark": {"_metadata"},
-    "sqlite": {"rowid"},
-    "tsql": {"$action", "user", "getdate"},
-    "trino": {"$path", "$file_size", "$file_modified_time", "$partition", "$bucket", "$row_id"},
-}
+    "clickhouse": {
+        "_part", "_part_index", "_part_offset", "_part_uuid", "_partition_id", "_partition_value",
+        "_sample_factor", "_shard_num", "_table", "_file", "_path", "_size", "_time",
+    },
+    "duckdb": {"rowid", "user", "current_schema", "current_catalog", "current_role"},
+    "exasol": {"rownum", "rowid", "sysdate", "systimestamp", "user"},
+    "mysql": {"utc_date", "utc_time", "utc_timestamp"},
+    "oracle": {
+        "rownum", "rowid", "ora_rowscn", "sysdate", "systimestamp", "user", "uid",
+        "sessiontimezone", "dbtimezone",
+    },
+    "postgres": {
+        "ctid", "xmin", "xmax", "cmin", "cmax", "tableoid", "user", "current_schema",
+        "current_catalog", "current_role",
+    },
+    "spark": {"_metadata", "input__file__name", "block__offset__inside__file"},
+    "sqlite": {"rowid", "_rowid_"},
+    "teradata": {"date", "time", "user"},
+    "trino": {
+        "$path", "$file_size", "$file_modified_time", "$partition", "$bucket", "$row_id",
+        "current_path", "current_role", "current_schema",
+    },
+    "tsql": {"$action", "user"},
+}  # fmt: skip
 #: What a statement with CONNECT BY has beside its columns.
 _OF_HIERARCHIES = frozenset({"level", "connect_by_isleaf", "connect_by_iscycle"})
 
 
 def is_pseudo_column(t: Tracer, identifier: Any, spelling: str) -> bool:
     """Whether a name that no known column has is answered by the engine: never a quoted one, but
-    for those that begin with a dollar sign."""
+    for those that begin with a dollar sign, and those of BigQuery, which no column can have."""
     name = spelling.lower()
     if name.startswith("@"):
         return True
-    if identifier.args.get("quoted") and not name.startswith("$"):
+    is_quoted = identifier.args.get("quoted") and not name.startswith("$")
+    if is_quoted and t.rules.name != "bigquery":
         return False
+    if is_quoted:
+        return name in _OF_DIALECT["bigquery"]
     if name in _EVERYWHERE or name in _OF_DIALECT.get(t.rules.family, ()):
         return True
     return name in _OF_HIERARCHIES and "connect" in t.tokens.sql.lower()

@@ -75,9 +75,11 @@ class Relation:
 
     ``open`` says that it may have more columns than those named, and how to find one.
     ``shapes`` holds the struct shape of a column where no expression tells it (an element).
+    ``gap`` are the positions that what is not listed stands between: those before the first are
+    counted from the start, those from the second on from the end.
     """
 
-    __slots__ = ("names", "open", "provenances", "rows", "rows_of", "shapes", "steps")
+    __slots__ = ("gap", "names", "open", "provenances", "rows", "rows_of", "shapes", "steps")
 
     def __init__(
         self,
@@ -89,6 +91,7 @@ class Relation:
         rows_of: Rows | None = None,
         open_: Open | None = None,
         shapes: dict[int, Shape] | None = None,
+        gap: tuple[int, int] | None = None,
     ) -> None:
         self.names = Names(names, rules)
         self.provenances = provenances
@@ -97,6 +100,7 @@ class Relation:
         self.rows_of = rows_of
         self.open = open_
         self.shapes = shapes
+        self.gap = gap
 
     def position(self, key: str) -> int:
         """The position of a column, or ABSENT or AMBIGUOUS of schema_index."""
@@ -114,6 +118,19 @@ class Relation:
         """The provenance of every column, in order."""
         return self.provenances
 
+    def place(self, i: int, count: int | None) -> int | None:
+        """The position of the i-th column among those that are listed; None where it is one that
+        is not, or may be. ``count`` is how many there are, where that is known."""
+        listed = len(self.provenances)
+        if self.open is None:
+            return i if i < listed else None
+        first, last = self.gap or (0, listed)
+        if i < first:
+            return i
+        if count is None or count - i > listed - last:
+            return None
+        return listed - (count - i)
+
     def renamed(self, names: Sequence[str]) -> Relation:
         """The same columns with their first names replaced, as ``as t(a, b)`` does."""
         spellings = [*names, *self.spellings[len(names) :]]
@@ -126,6 +143,7 @@ class Relation:
             self.rows_of,
             self.open,
             self.shapes,
+            self.gap,
         )
 
 
@@ -142,6 +160,7 @@ class Table(Relation):
         self.rows_of = None
         self.open = open_
         self.shapes = None
+        self.gap = None
         self.entry = entry
         self.sources = sources
 

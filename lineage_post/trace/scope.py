@@ -6,7 +6,14 @@ from collections.abc import Iterable
 
 from lineage_post.trace.dialects import Visible
 from lineage_post.trace.frame import Frame, Operand
-from lineage_post.trace.opens import Open, OpenChanged, OpenDerived, OpenElement, OpenWithout
+from lineage_post.trace.opens import (
+    Open,
+    OpenChanged,
+    OpenDerived,
+    OpenElement,
+    OpenNamed,
+    OpenWithout,
+)
 from lineage_post.trace.provenance import transformed
 from lineage_post.trace.relation import Relation
 from lineage_post.trace.tracer import Tracer
@@ -46,7 +53,7 @@ def whole_row(t: Tracer, provenances: Iterable[int], opens: Iterable[Open]) -> i
 
 def row_of_open(t: Tracer, open_: Open) -> int:
     """What of a whole row is not known: nothing, where all of it is of one value."""
-    while isinstance(open_, OpenWithout):
+    while isinstance(open_, (OpenWithout, OpenNamed)):
         open_ = open_.open
     if isinstance(open_, OpenChanged):
         return open_.change(row_of_open(t, open_.open))

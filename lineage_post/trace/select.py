@@ -14,7 +14,7 @@ from lineage_post.trace.frame import Env, Frame, Operand
 from lineage_post.trace.having import visible_in_having
 from lineage_post.trace.joins import join
 from lineage_post.trace.match_recognize import matched_item, recognize
-from lineage_post.trace.opens import OpenUnknown, one_of
+from lineage_post.trace.opens import OpenUnknown, OpenWithout, one_of
 from lineage_post.trace.outputs import add_output
 from lineage_post.trace.provenance import FILTER, GROUP_BY, JOIN, SORT, is_aggregate
 from lineage_post.trace.relation import Relation
@@ -47,20 +47,21 @@ def select(t: Tracer, node: Any, env: Env, outer: Frame | None) -> Relation:
     if windows:
         f.windows = {t.key(window.args["this"]): window for window in windows}
     f.alias_visible = t.rules.select_list
-    opens = f.opens
     items = a["expressions"] if a.get("kind") != "VALUE" else _fields(t, a["expressions"], f)
     keys: Keys = ()
     if a.get("group") is not None and a["group"].args.get("all"):
         keys = _with_keys(t, items, f)
     else:
         for item in items:
-            add_output(t, item, f, opens)
+            add_output(t, item, f)
     if not items:
-        opens.append(OpenUnknown("an empty select list", Reason.PARSE_ERROR, _EMPTY))
+        f.add_opens([OpenUnknown("an empty select list", Reason.PARSE_ERROR, _EMPTY)], 0, 0)
     _decide_rows(t, a, f, keys)
     _leave_out(t, a, f)
-    open_ = one_of(opens)
-    relation = Relation(t.rules, f.spellings, f.provenances, f.steps, f.rows, f.rows_of, open_)
+    relation = Relation(
+        t.rules, f.spellings, f.provenances, f.steps, f.rows, f.rows_of, one_of(f.opens),
+        gap=f.gap,
+    )  # fmt: skip
     t.expands = expands
     if t.recorder is not None:
         t.recorder.result("project", relation)
@@ -108,7 +109,7 @@ def _with_keys(t: Tracer, items: Any, f: Frame) -> Keys:
     keys: list[tuple[Any, int]] = []
     for item in items:
         first, unlisted = len(f.provenances), len(f.opens)
-        add_output(t, item, f, f.opens)
+        add_output(t, item, f)
         if not _aggregates(item):
             keys += [(item, x) for x in f.provenances[first:]]
             keys += [(item, row_of_open(t, open_)) for open_ in f.opens[unlisted:]]
@@ -361,6 +362,8 @@ def _leave_out(t: Tracer, a: Any, f: Frame) -> None:
     if not excluded:
         return
     keys = {t.key(e.this if isinstance(e, exp.Column) else e) for e in excluded}
+    f.opens = [OpenWithout(open_, frozenset(keys)) for open_ in f.opens]
+    f.gap = None  # where what is left stands, nobody asks
     kept = [i for i, s in enumerate(f.spellings) if t.rules.key_of(s) not in keys]
     f.spellings = [f.spellings[i] for i in kept]
     f.provenances = [f.provenances[i] for i in kept]

@@ -6,26 +6,15 @@ from typing import Any
 
 from sqlglot import exp
 
+from lineage_post.trace.arms import Stacked
 from lineage_post.trace.frame import Env, Frame, Operand
-from lineage_post.trace.opens import Open, OpenArms
+from lineage_post.trace.opens import Open
 from lineage_post.trace.provenance import FILTER, GROUP_BY
-from lineage_post.trace.relation import AnyStep, Relation
+from lineage_post.trace.relation import Relation
 from lineage_post.trace.scope import whole_row
 from lineage_post.trace.select import limited, order
 from lineage_post.trace.sources import unique_names, united
 from lineage_post.trace.tracer import Tracer
-from lineage_post.vocabulary import Reason
-
-
-class _Result:
-    """The outputs of the arms read so far."""
-
-    def __init__(self, first: Relation) -> None:
-        self.names = list(first.spellings)
-        self.provenances = list(first.all())
-        self.arms: list[list[AnyStep]] = [[step] for step in first.steps]
-        self.relations = [first]
-        self.open = first.open
 
 
 def set_operation(t: Tracer, node: Any, env: Env, outer: Frame | None) -> Relation:
@@ -34,7 +23,7 @@ def set_operation(t: Tracer, node: Any, env: Env, outer: Frame | None) -> Relati
     relation = t.query(t, first, env, outer)
     if t.rules.renames_duplicates:
         relation = relation.renamed(unique_names(relation.spellings))
-    result = _Result(relation)
+    result = Stacked(relation)
     f = Frame(outer, env)
     f.decide_like(relation)
     for operation in reversed(chain):
@@ -45,9 +34,11 @@ def set_operation(t: Tracer, node: Any, env: Env, outer: Frame | None) -> Relati
             _union(t, operation, result, arm, f)
         else:
             _membership(t, operation, result, arm, f)
-    open_ = OpenArms(result.relations) if result.open is not None else None
     steps = [united(arms) for arms in result.arms]
-    relation = Relation(t.rules, result.names, result.provenances, steps, f.rows, f.rows_of, open_)
+    relation = Relation(
+        t.rules, result.names, result.provenances, steps, f.rows, f.rows_of, result.opened(),
+        gap=result.gap,
+    )  # fmt: skip
     if t.recorder is not None:
         t.recorder.result(node.key, relation)
     return relation
@@ -74,33 +65,18 @@ def _is_plain_parentheses(node: Any) -> bool:
     )
 
 
-def _union(t: Tracer, operation: Any, result: _Result, arm: Relation, f: Frame) -> None:
-    result.relations.append(arm)
+def _union(t: Tracer, operation: Any, result: Stacked, arm: Relation, f: Frame) -> None:
     if operation.args.get("by_name"):
         _by_name(t, result, arm)
-    elif result.open is not None:
-        _by_known_name(t, result, arm)
     else:
-        _by_position(t, result, arm)
+        result.add(t, arm)
     if operation.args.get("distinct"):
         opens = [r.open for r in result.relations if r.open is not None]
         t.decide(f, operation, len(t.log), whole_row(t, result.provenances, opens), GROUP_BY)
 
 
-def _by_position(t: Tracer, result: _Result, arm: Relation) -> None:
-    added = arm.all()
-    for i in range(len(result.provenances)):
-        if i < len(added):
-            result.provenances[i] |= added[i]
-            result.arms[i].append(arm.steps[i])
-        elif arm.open is not None:
-            detail = f"an arm selects * from {arm.open.label}, whose columns are not known"
-            result.provenances[i] |= t.sources.unknown(
-                result.names[i], Reason.STAR_UNEXPANDED, detail
-            )
-
-
-def _by_name(t: Tracer, result: _Result, arm: Relation) -> None:
+def _by_name(t: Tracer, result: Stacked, arm: Relation) -> None:
+    result.relations.append(arm)
     names = unique_names(arm.spellings) if t.rules.renames_duplicates else arm.spellings
     positions = {t.rules.key_of(name): i for i, name in enumerate(result.names)}
     if arm.open is not None:
@@ -119,6 +95,7 @@ def _by_name(t: Tracer, result: _Result, arm: Relation) -> None:
             result.provenances[i] |= x
             result.arms[i].append(step)
     result.open = result.open or arm.open
+    result.gap, result.is_by_name = None, True
 
 
 def _perhaps(t: Tracer, opens: list[Open], key: str, name: str) -> int:
@@ -129,19 +106,7 @@ def _perhaps(t: Tracer, opens: list[Open], key: str, name: str) -> int:
     return t.sources.assumed(x)
 
 
-def _by_known_name(t: Tracer, result: _Result, arm: Relation) -> None:
-    """The first arm is a star over something unknown: positions say nothing, names may."""
-    for i, name in enumerate(result.names):
-        key = t.rules.key_of(name)
-        j = arm.position(key)
-        if j >= 0:
-            result.provenances[i] |= t.sources.assumed(arm.at(j))
-            result.arms[i].append(arm.steps[j])
-        elif arm.open is not None:
-            result.provenances[i] |= t.sources.assumed(arm.open.column(t, key, name))
-
-
-def _membership(t: Tracer, operation: Any, result: _Result, arm: Relation, f: Frame) -> None:
+def _membership(t: Tracer, operation: Any, result: Stacked, arm: Relation, f: Frame) -> None:
     """INTERSECT and EXCEPT: rows are compared as a whole, and only those of the left come out."""
     opens = [o for o in (result.open, arm.open) if o is not None]
     x = whole_row(t, (*result.provenances, *arm.all()), opens)
@@ -165,5 +130,5 @@ def ordered(t: Tracer, node: Any, relation: Relation, env: Env, outer: Frame | N
     limited(t, a, f)
     return Relation(
         t.rules, relation.spellings, relation.all(), relation.steps, f.rows, f.rows_of,
-        relation.open, relation.shapes,
+        relation.open, relation.shapes, relation.gap,
     )  # fmt: skip

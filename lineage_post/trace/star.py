@@ -11,7 +11,14 @@ from sqlglot import exp
 from lineage_post.trace.expressions import evaluate, handles
 from lineage_post.trace.frame import Frame, Operand
 from lineage_post.trace.name_patterns import like
-from lineage_post.trace.opens import Open, OpenElement, OpenUnknown, OpenWithout, one_of
+from lineage_post.trace.opens import (
+    Open,
+    OpenElement,
+    OpenNamed,
+    OpenUnknown,
+    OpenWithout,
+    one_of,
+)
 from lineage_post.trace.provenance import transformed
 from lineage_post.trace.relation import AnyStep, Relation, Step
 from lineage_post.trace.schema_index import ABSENT, Names
@@ -176,6 +183,8 @@ def _modified(
         unmet = [e for n, e in replaced.items() if n < 0]
         result += [_replacement(t, e, f, t.spell(e.args["alias"])) for e in unmet]
         result += _renamed(t, a.get("rename") or (), meant, opens)
+    if matches is not None:
+        opens = [OpenNamed(o, matches) for o in opens]
     hidden = frozenset(meant.keys)
     return result, [OpenWithout(o, hidden) for o in opens] if hidden else opens
 

@@ -15,7 +15,7 @@ from lineage_post.trace.frame import Env, Frame, Operand
 from lineage_post.trace.joins import join
 from lineage_post.trace.merge import merged
 from lineage_post.trace.multi_insert import Into, filled, table_of
-from lineage_post.trace.opens import Open
+from lineage_post.trace.opens import one_of
 from lineage_post.trace.outputs import add_output
 from lineage_post.trace.provenance import FILTER, JOIN
 from lineage_post.trace.queries import query
@@ -321,10 +321,12 @@ def _returned(t: Tracer, node: Any, written_: Relation, env: Env) -> Relation:
     alias = table.args.get("alias")
     if isinstance(alias, exp.TableAlias) and alias.this is not None:
         f.by_key[t.key(alias.this)] = f.operands[0]
-    opens: list[Open] = []
     for item in returning.expressions:
-        add_output(t, item, f, opens)
-    return Relation(t.rules, f.spellings, f.provenances, f.steps, f.rows, f.rows_of)
+        add_output(t, item, f)
+    return Relation(
+        t.rules, f.spellings, f.provenances, f.steps, f.rows, f.rows_of, one_of(f.opens),
+        gap=f.gap,
+    )  # fmt: skip
 
 
 def _whole_row(t: Tracer, node: Any, table: Any, written_: Relation) -> Relation:
@@ -338,5 +340,5 @@ def _whole_row(t: Tracer, node: Any, table: Any, written_: Relation) -> Relation
             names.append(name)
             provenances.append(0 if is_new else x)
             steps.append(None)
-    open_ = None if is_new else stored.open
+    open_ = written_.open if is_new else stored.open
     return Relation(t.rules, names, provenances, steps, written_.rows, written_.rows_of, open_)

@@ -8,6 +8,7 @@ from typing import Any
 from sqlglot import exp
 
 from lineage_post.trace.frame import Frame
+from lineage_post.trace.opens import Open
 from lineage_post.trace.provenance import transformed
 from lineage_post.trace.relation import AnyStep, Relation
 from lineage_post.trace.renaming import renamed
@@ -25,7 +26,10 @@ class Assignments:
         self._names: list[str] = []
         self._provenances: list[int] = []
         self._steps: list[list[AnyStep]] = []
+        #: What may be assigned beside the columns that are listed.
+        self.open: Open | None = None
         if first is not None:
+            self.open = first.open
             for name, x, step in zip(first.spellings, first.all(), first.steps):
                 self.add(name, x, step)
 
@@ -46,7 +50,7 @@ class Assignments:
         """The assigned columns, with what decides the rows of ``f``."""
         steps = [united(arms) for arms in self._steps]
         return Relation(
-            self._tracer.rules, self._names, self._provenances, steps, f.rows, f.rows_of
+            self._tracer.rules, self._names, self._provenances, steps, f.rows, f.rows_of, self.open
         )
 
 
@@ -92,9 +96,11 @@ def _is_item(names: list[str], f: Frame) -> bool:
 
 def _assign_row(t: Tracer, names: Any, value: Any, f: Frame, result: Assignments) -> None:
     if isinstance(value, exp.Query):
-        relation = t.query(t, value, f.env, f)
-        for target, x, step in zip(names, relation.all(), relation.steps):
-            result.add(name_of(t, target), transformed(x) | relation.rows, step)
+        relation = renamed(
+            t, t.query(t, value, f.env, f), [name_of(t, name) for name in names], is_whole=True
+        )
+        for name, x, step in zip(relation.spellings, relation.all(), relation.steps):
+            result.add(name, transformed(x) | relation.rows, step)
         return
     for target, item in zip(names, value.expressions):
         x, step = cell_of(t, item, f)
@@ -152,7 +158,7 @@ def filling(t: Tracer, target: Any, listed: Sequence[Any], relation: Relation) -
     """The relation under the names of the columns an INSERT fills: those it lists, else the
     target's, else the query's."""
     names = _names(t, target, listed)
-    return relation if names is None else renamed(t, relation, names)
+    return relation if names is None else renamed(t, relation, names, is_whole=bool(listed))
 
 
 def _names(t: Tracer, target: Any, listed: Sequence[Any]) -> Sequence[str] | None:
