@@ -22,6 +22,7 @@ class Stacked:
         self.names = list(first.spellings)
         self.provenances = list(first.all())
         self.arms: list[list[AnyStep]] = [[step] for step in first.steps]
+        self.origins = [[(first, i)] for i in range(len(first.steps))]
         self.relations = [first]
         self.open = first.open
         self.gap = first.gap
@@ -49,10 +50,15 @@ class Stacked:
         if arm.open is not None:
             self.gap = min(first, own[0]), max(last, count - (added - own[1]))
 
+    def stack(self, i: int, arm: Relation, place: int, x: int) -> None:
+        """Puts a column of an arm below the i-th."""
+        self.provenances[i] |= x
+        self.arms[i].append(arm.steps[place])
+        self.origins[i].append((arm, place))
+
     def _place(self, t: Tracer, i: int, arm: Relation, place: int | None) -> None:
         if place is not None:
-            self.provenances[i] |= arm.at(place)
-            self.arms[i].append(arm.steps[place])
+            self.stack(i, arm, place, arm.at(place))
         elif arm.open is not None:
             self.provenances[i] |= _unplaced(t, arm.open, self.names[i])
 
@@ -60,8 +66,7 @@ class Stacked:
         key = t.rules.key_of(self.names[i])
         j = arm.position(key)
         if j >= 0:
-            self.provenances[i] |= t.sources.assumed(arm.at(j))
-            self.arms[i].append(arm.steps[j])
+            self.stack(i, arm, j, t.sources.assumed(arm.at(j)))
         elif arm.open is not None:
             self.provenances[i] |= t.sources.assumed(arm.open.column(t, key, self.names[i]))
         elif self.open is not None:

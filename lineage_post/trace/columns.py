@@ -11,10 +11,11 @@ from sqlglot import exp
 from lineage_post.trace.expressions import handles
 from lineage_post.trace.frame import Frame
 from lineage_post.trace.name_patterns import lambda_test, regex
-from lineage_post.trace.opens import Open, OpenNamed, one_of
+from lineage_post.trace.opens import Open, OpenNamed, OpenUnknown, one_of
 from lineage_post.trace.scope import whole_row
 from lineage_post.trace.star import Item, is_star, items_of_argument, star_items
 from lineage_post.trace.tracer import Tracer
+from lineage_post.vocabulary import Reason
 
 #: A group of the pattern of COLUMNS, in the alias of what it gives.
 _GROUP = re.compile(r"\\(\d)")
@@ -76,15 +77,19 @@ def columns_items(t: Tracer, node: Any, f: Frame) -> tuple[list[Item], list[Open
     items, opens = star_items(t, exp.Star(), f)
     if isinstance(selector, (exp.Array, exp.Tuple)):
         return _by_names(t, [e.name for e in selector.expressions], items, one_of(opens)), []
-    keep: Callable[[str], Any] | None = None
+    keep = _test(selector)
+    if keep is None:
+        detail = "which columns COLUMNS picks is not known"
+        return [], [OpenUnknown("COLUMNS", Reason.UNSUPPORTED_SYNTAX, detail)]
+    return [item for item in items if keep(item.spelling)], [OpenNamed(o, keep) for o in opens]
+
+
+def _test(selector: Any) -> Callable[[str], Any] | None:
+    """The test of a name that a COLUMNS(...) makes, or None where it is not that simple."""
     if isinstance(selector, exp.Literal):
         compiled = regex(selector.name)
-        keep = None if compiled is None else compiled.search
-    elif isinstance(selector, exp.Lambda):
-        keep = lambda_test(selector.this)
-    if keep is None:
-        return items, opens
-    return [item for item in items if keep(item.spelling)], [OpenNamed(o, keep) for o in opens]
+        return None if compiled is None else compiled.search
+    return lambda_test(selector.this) if isinstance(selector, exp.Lambda) else name_test(selector)
 
 
 def _by_names(
@@ -103,7 +108,4 @@ def name_test(item: Any) -> Callable[[str], bool] | None:
     pattern = item.args.get("this") if isinstance(item, exp.Not) else item
     if not isinstance(pattern, (exp.Like, exp.ILike, exp.Glob, exp.SimilarTo)):
         return None
-    test = lambda_test(pattern) if is_star(pattern.args["this"]) else None
-    if test is None or not (pattern is not item or pattern.args.get("negate")):
-        return test
-    return lambda name: not test(name)
+    return lambda_test(item) if is_star(pattern.args["this"]) else None

@@ -179,7 +179,8 @@ def _joined(t: Tracer, current: Relation, arm: Relation) -> Relation:
     both = Stacked(current)
     both.add(t, arm)
     steps = [
-        Arms(found) if len(found) > 1 and found[1] is not None else found[0] for found in both.arms
+        Arms(found, origins) if len(found) > 1 and found[1] is not None else found[0]
+        for found, origins in zip(both.arms, both.origins)
     ]
     result = Relation(
         t.rules, current.spellings, both.provenances, steps, current.rows | arm.rows, arm.rows_of,

@@ -23,11 +23,10 @@ def source_shape(t: Tracer, x: int) -> MaybeShape:
     shapes = []
     for i, kind in bits(x):
         ref = t.sources.table[i]
-        if kind == IDENTITY and isinstance(ref, ColumnRef):
-            declared = _declared_type(t, ref)
-            if declared is None:
-                return None
-            shapes.append(_declared(t, declared, ref.relation, ref.column, ref.field))
+        declared = _declared_type(t, ref) if isinstance(ref, ColumnRef) else None
+        if kind != IDENTITY or declared is None or not isinstance(ref, ColumnRef):
+            return None
+        shapes.append(_declared(t, declared, ref.relation, ref.column, ref.field))
     return merged(t, shapes) if shapes else None
 
 

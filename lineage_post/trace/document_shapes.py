@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.frame import Frame
 from lineage_post.trace.opens import OpenDerived
 from lineage_post.trace.provenance import transformed
@@ -17,14 +18,21 @@ from lineage_post.trace.tracer import Tracer
 
 
 def of_pairs(t: Tracer, pairs: Any, f: Frame) -> MaybeShape:
-    """Names and values in turn; where a name is no constant, it is told by no name."""
+    """Names and values in turn; what stands under a name that is no constant may be any key."""
     holder = exp.Struct()
     holder.args["expressions"] = [
         exp.PropertyEQ(this=exp.to_identifier(key.name, quoted=True), expression=value)
         for key, value in pairs
         if isinstance(key, exp.Literal)
     ]
-    return of_struct(t, holder, f)
+    shape = of_struct(t, holder, f)
+    unnamed = [node for pair in pairs if not isinstance(pair[0], exp.Literal) for node in pair]
+    if isinstance(shape, Struct) and unnamed:
+        x = 0
+        for node in unnamed:
+            x |= evaluate(t, node, f)
+        shape.fields.open = OpenDerived("an object", t.sources.assumed(transformed(x)))
+    return shape
 
 
 def of_json_object(t: Tracer, node: Any, f: Frame) -> MaybeShape:

@@ -146,7 +146,8 @@ def _add_expanded(t: Tracer, node: Any, alias: Any, f: Frame) -> None:
     t.expanding, t.expands = None, False
     opens = expansion.opens
     if not is_bare:
-        opens = [OpenChanged(o, partial(_of_unlisted, t, node, f, alias)) for o in opens]
+        change = partial(_of_unlisted, t, node, f, alias)
+        opens = [o if isinstance(o, OpenUnknown) else OpenChanged(o, change) for o in opens]
     f.add_opens(opens, first, len(f.spellings))
 
 

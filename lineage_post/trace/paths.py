@@ -10,7 +10,7 @@ from sqlglot import exp
 from lineage_post.trace.declared_shapes import is_declared_map
 from lineage_post.trace.frame import Frame, Operand
 from lineage_post.trace.provenance import transformed
-from lineage_post.trace.pseudo_columns import is_pseudo_column
+from lineage_post.trace.pseudo_columns import is_pseudo_column_of_row
 from lineage_post.trace.relation import Relation
 from lineage_post.trace.scope import (
     Hit,
@@ -124,12 +124,13 @@ def beyond(t: Tracer, operand: Operand, table: Any, identifier: Any, f: Frame) -
     """A column that the known ones of a relation do not include."""
     t.step = None
     spelling = t.spell(identifier)
-    if operand.relation.open is not None:
+    is_pseudo = is_pseudo_column_of_row(t, identifier, spelling)
+    if operand.relation.open is not None and not is_pseudo:
         return operand.relation.open.column(t, t.key(identifier), spelling)
     hit = find_column(t, t.key(table), f) if t.rules.struct_dot else None
     if hit is not None:
         return read_fields(t, *hit, [identifier])
-    if is_pseudo_column(t, identifier, spelling):
+    if is_pseudo:
         return 0
     return unresolved(t, spelling, f"{table.name} has no column {spelling}")
 
@@ -194,12 +195,16 @@ def positional(t: Tracer, f: Frame, number: int, key: str | None) -> int:
     if operand is None:
         return unresolved(t, name, f"there is nothing in scope that {name} could be of")
     relation = operand.relation
-    if 0 < number <= len(relation.spellings):
-        t.step = relation.steps[number - 1]
-        return relation.at(number - 1)
-    if relation.open is not None:
+    i = relation.place(number - 1, None) if number > 0 else None
+    if i is not None:
+        t.step = relation.steps[i]
+        return relation.at(i)
+    if relation.open is None:
+        return unresolved(t, name, f"{operand.key} has no column {number}")
+    if relation.open.label.startswith("@"):  # the columns of a file have no other names
         return relation.open.column(t, name, name)
-    return unresolved(t, name, f"{operand.key} has no column {number}")
+    detail = f"{name} is a column of {relation.open.label}, whose columns are not known"
+    return t.sources.unknown(name, Reason.SCHEMA_MISSING, detail)
 
 
 def numbered_of_all(t: Tracer, node: Any, f: Frame) -> tuple[str, int]:
@@ -212,7 +217,12 @@ def numbered_of_all(t: Tracer, node: Any, f: Frame) -> tuple[str, int]:
         i -= len(relation.spellings)
     else:
         return f"#{node.name}", unresolved(t, f"#{node.name}", "FROM has not so many columns")
-    if 0 <= i < len(relation.spellings):
-        t.step = relation.steps[i]
-        return relation.spellings[i], relation.at(i)
+    place = relation.place(i, None) if i >= 0 else None
+    if place is not None:
+        t.step = relation.steps[place]
+        return relation.spellings[place], relation.at(place)
+    if relation.open is not None:
+        t.step = None
+        detail = f"#{node.name} is a column of {relation.open.label}, whose columns are not known"
+        return f"#{node.name}", t.sources.unknown(f"#{node.name}", Reason.SCHEMA_MISSING, detail)
     return f"#{node.name}", unresolved(t, f"#{node.name}", f"{operand.key} has no such column")

@@ -42,6 +42,19 @@ _OF_DIALECT = {
 _OF_HIERARCHIES = frozenset({"level", "connect_by_isleaf", "connect_by_iscycle"})
 
 
+#: Of them those that are functions, which no table is named before.
+_FUNCTIONS = _EVERYWHERE | {
+    "current_catalog", "current_path", "current_role", "current_schema", "date", "dbtimezone",
+    "sessiontimezone", "sysdate", "systimestamp", "time", "uid", "user", "utc_date", "utc_time",
+    "utc_timestamp",
+}  # fmt: skip
+
+
+def is_pseudo_column_of_row(t: Tracer, identifier: Any, spelling: str) -> bool:
+    """Whether ``t.ctid`` is answered by the engine, and ``t.user`` is not."""
+    return spelling.lower() not in _FUNCTIONS and is_pseudo_column(t, identifier, spelling)
+
+
 def is_pseudo_column(t: Tracer, identifier: Any, spelling: str) -> bool:
     """Whether a name that no known column has is answered by the engine: never a quoted one, but
     for those that begin with a dollar sign, and those of BigQuery, which no column can have."""

@@ -45,12 +45,16 @@ class Step:
 
 
 class Arms:
-    """The steps of one column of a set operation: an arm each, None for a bare reference."""
+    """The steps of one column of a set operation: an arm each, None for a bare reference.
 
-    __slots__ = ("provenance", "steps")
+    ``origins`` are the columns of the arms, where they are known.
+    """
 
-    def __init__(self, steps: list[AnyStep]) -> None:
+    __slots__ = ("origins", "provenance", "steps")
+
+    def __init__(self, steps: list[AnyStep], origins: Sequence[tuple[Relation, int]] = ()) -> None:
         self.steps = steps
+        self.origins = origins
         self.provenance = 0
         for step in steps:
             if step is not None:

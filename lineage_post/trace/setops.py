@@ -34,7 +34,7 @@ def set_operation(t: Tracer, node: Any, env: Env, outer: Frame | None) -> Relati
             _union(t, operation, result, arm, f)
         else:
             _membership(t, operation, result, arm, f)
-    steps = [united(arms) for arms in result.arms]
+    steps = list(map(united, result.arms, result.origins))
     relation = Relation(
         t.rules, result.names, result.provenances, steps, f.rows, f.rows_of, result.opened(),
         gap=result.gap,
@@ -85,15 +85,15 @@ def _by_name(t: Tracer, result: Stacked, arm: Relation) -> None:
             n = positions[key]
             result.provenances[n] |= _perhaps(t, [arm.open], key, result.names[n])
     before = [r.open for r in result.relations[:-1] if r.open is not None]
-    for name, x, step in zip(names, arm.all(), arm.steps):
+    for n, (name, x, step) in enumerate(zip(names, arm.all(), arm.steps)):
         i = positions.get(t.rules.key_of(name))
         if i is None:
             result.names.append(name)
             result.provenances.append(x | _perhaps(t, before, t.rules.key_of(name), name))
             result.arms.append([step])
+            result.origins.append([(arm, n)])
         else:
-            result.provenances[i] |= x
-            result.arms[i].append(step)
+            result.stack(i, arm, n, x)
     result.open = result.open or arm.open
     result.gap, result.is_by_name = None, True
 

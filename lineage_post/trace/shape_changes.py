@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import zip_longest
 
-from lineage_post.trace.opens import Open, OpenArms, OpenChanged, OpenUnknown
+from sqlglot import exp
+
+from lineage_post.trace.opens import Open, OpenArms, OpenChanged, OpenDerived, OpenUnknown
 from lineage_post.trace.provenance import transformed
 from lineage_post.trace.relation import AnyStep, Arms, Relation
 from lineage_post.trace.shapes import Array, Document, MaybeShape, Shape, Struct
@@ -40,18 +43,32 @@ def element_shape(t: Tracer, shape: Shape) -> MaybeShape:
     return changed(t, shape.element if isinstance(shape, Array) else None, transformed)
 
 
-def merged(t: Tracer, shapes: list[MaybeShape]) -> MaybeShape:
-    """The shape of a value that is one of several."""
-    known = [shape for shape in shapes if shape is not None]
-    if not known or len(known) != len(shapes):
-        return known[0] if known and len(shapes) == 1 else None
-    first = known[0]
-    for other in known[1:]:
-        first_or_none = _pair(t, first, other)
-        if first_or_none is None:
-            return None
-        first = first_or_none
+def merged(t: Tracer, shapes: Sequence[MaybeShape], provenances: Sequence[int] = ()) -> MaybeShape:
+    """The shape of a value that is one of several; ``provenances`` are theirs, where known."""
+    if any(isinstance(shape, Struct) for shape in shapes):
+        shapes = [
+            _any_field(t, x) if isinstance(shape, Document) else shape
+            for shape, x in zip_longest(shapes, provenances[: len(shapes)])
+        ]
+    first = shapes[0] if shapes else None
+    for other in shapes[1:]:
+        first = None if first is None or other is None else _pair(t, first, other)
     return first
+
+
+def is_null(node: object) -> bool:
+    """Whether it is a null, of whatever type."""
+    while isinstance(node, (exp.Cast, exp.Paren)):
+        node = node.args["this"]
+    return isinstance(node, exp.Null)
+
+
+def _any_field(t: Tracer, x: int | None) -> MaybeShape:
+    """A document beside objects: any key may be read of it, and is of all of it."""
+    if x is None:
+        return None
+    open_ = OpenDerived("a document", transformed(x))
+    return Struct(Relation(t.rules, (), [], [], open_=open_))
 
 
 def _pair(t: Tracer, a: Shape, b: Shape) -> MaybeShape:
@@ -62,16 +79,61 @@ def _pair(t: Tracer, a: Shape, b: Shape) -> MaybeShape:
     if not isinstance(a, Struct) or not isinstance(b, Struct):
         return None
     left, right = a.fields, b.fields
+    if _is_object(t, left) or _is_object(t, right):
+        names = list(dict.fromkeys((*left.spellings, *right.spellings)))
+        return _stacked(t, left, right, [(n, _at(left, n), _at(right, n)) for n in names])
     if len(left.spellings) != len(right.spellings):
         return None
-    provenances = [x | y for x, y in zip(left.all(), right.all())]
-    steps: list[AnyStep] = [
-        x if y is None else Arms([x, y]) for x, y in zip(left.steps, right.steps)
-    ]
+    places = [_at(right, n) for n in left.spellings] if t.rules.name == "duckdb" else []
+    if any(place is None for place in places):
+        return None
+    positions = places or range(len(right.spellings))
+    triples = zip(left.spellings, range(len(left.spellings)), positions)
+    return _stacked(t, left, right, list(triples))
+
+
+def _is_object(t: Tracer, fields: Relation) -> bool:
+    """Whether its fields are keys, which have no order."""
+    return t.rules.name == "snowflake" or isinstance(fields.open, OpenDerived)
+
+
+def _at(fields: Relation, name: str) -> int | None:
+    i = fields.position(name)
+    return i if i >= 0 else None
+
+
+def _stacked(
+    t: Tracer, left: Relation, right: Relation, triples: list[tuple[str, int | None, int | None]]
+) -> Struct:
+    """A field of each name, which is one of two; of an object that lacks it, it is of what is not
+    told by name."""
+    provenances: list[int] = []
+    steps: list[AnyStep] = []
+    shapes: dict[int, Shape] = {}
+    for n, (name, i, j) in enumerate(triples):
+        x, found = 0, []
+        for fields, place in ((left, i), (right, j)):
+            if place is not None:
+                x |= fields.at(place)
+                found.append((fields.steps[place], t.shape(fields, place)))
+            elif fields.open is not None:
+                x |= fields.open.column(t, name, name)
+                found.append((None, None))
+        provenances.append(x)
+        given = [step for step, _ in found]
+        steps.append(Arms(given) if any(step is not None for step in given) else None)
+        shape = merged(t, [shape for _, shape in found])
+        if shape is not None:
+            shapes[n] = shape
+    names = [name for name, _, _ in triples]
     open_ = _either(left, right)
-    return Struct(Relation(t.rules, left.spellings, provenances, steps, open_=open_))
+    return Struct(Relation(t.rules, names, provenances, steps, open_=open_, shapes=shapes))
 
 
 def _either(left: Relation, right: Relation) -> Open | None:
     """What is not listed of one row or the other."""
-    return left.open if left.open is right.open else OpenArms([left, right])
+    if left.open is right.open:
+        return left.open
+    if isinstance(left.open, OpenDerived) or isinstance(right.open, OpenDerived):
+        return OpenArms([left, right], is_by_name=True)
+    return OpenArms([left, right])

@@ -22,7 +22,7 @@ from lineage_post.trace.frame import Frame
 from lineage_post.trace.provenance import CONDITIONAL, SORT, aggregated, collapsed, transformed
 from lineage_post.trace.relation import Relation
 from lineage_post.trace.scope import find_column, find_operand
-from lineage_post.trace.shape_changes import changed, merged
+from lineage_post.trace.shape_changes import changed, is_null, merged
 from lineage_post.trace.shapes import Array, Document, MaybeShape, Struct
 from lineage_post.trace.struct_shapes import changed_struct, of_inner, of_struct
 from lineage_post.trace.time_windows import TIME_WINDOWS
@@ -267,9 +267,14 @@ def of_bracket(t: Tracer, node: Any, f: Frame) -> MaybeShape:
         if isinstance(name, exp.Literal) and name.is_string:
             return _below(t, shape, [exp.to_identifier(name.name, quoted=True)])
         return None
-    if isinstance(shape, Array) and isinstance(node.expressions[0], exp.Slice):
+    if not isinstance(shape, Array):
+        return _document(shape)
+    number = node.expressions[0]
+    if isinstance(number, exp.Slice):
         return shape
-    return of_first(t, node, f) if isinstance(shape, Array) else _document(shape)
+    key = transformed(evaluate(t, number, f))
+    element = of_first(t, node, f)
+    return changed(t, element, lambda x: x | key) if key else element
 
 
 def _of_picked(t: Tracer, node: Any, item: Any, f: Frame) -> MaybeShape:
@@ -294,15 +299,21 @@ def of_case(t: Tracer, node: Any, f: Frame) -> MaybeShape:
         branches.append(a.get("default"))
     else:
         branches = [a.get("true"), a.get("false")]
-    present = [b for b in branches if b is not None and not isinstance(b, exp.Null)]
-    either = merged(t, [t.expression_shape(b, f) for b in present])
+    either = _one_of(t, [b for b in branches if b is not None], f)
     chosen = collapsed(c, CONDITIONAL)
     return changed(t, either, lambda x: transformed(x) | chosen)
 
 
 def of_coalesce(t: Tracer, node: Any, f: Frame) -> MaybeShape:
-    items = [node.this, *node.expressions]
-    return changed(t, merged(t, [t.expression_shape(i, f) for i in items]), transformed)
+    return changed(t, _one_of(t, [node.this, *node.expressions], f), transformed)
+
+
+def _one_of(t: Tracer, nodes: list[Any], f: Frame) -> MaybeShape:
+    """The shape of a value that is one of several; of those that are null nothing is read."""
+    present = [node for node in nodes if not is_null(node)]
+    shapes = [t.expression_shape(node, f) for node in present]
+    has_documents = any(isinstance(shape, Document) for shape in shapes)
+    return merged(t, shapes, [evaluate(t, node, f) for node in present] if has_documents else ())
 
 
 def of_cast(t: Tracer, node: Any, f: Frame) -> MaybeShape:

@@ -13,7 +13,7 @@ from lineage_post.trace import struct_shapes as structs
 from lineage_post.trace.declared_shapes import source_shape
 from lineage_post.trace.frame import Frame
 from lineage_post.trace.relation import AnyStep, Arms, Relation, Step
-from lineage_post.trace.shape_changes import merged
+from lineage_post.trace.shape_changes import is_null, merged
 from lineage_post.trace.shapes import MaybeShape
 from lineage_post.trace.tracer import Tracer
 
@@ -37,10 +37,17 @@ def _step_shape(t: Tracer, step: AnyStep) -> MaybeShape:
         shape = expression_shape(t, step.node, step.frame)
         t.shaping.discard(id(step))
         return shape
+    if isinstance(step, Arms) and step.origins:
+        columns = [(r, i) for r, i in step.origins if not _is_nothing(r.steps[i])]
+        return merged(t, [column_shape(t, *c) for c in columns], [r.at(i) for r, i in columns])
     if isinstance(step, Arms):
-        shapes = [_step_shape(t, arm) for arm in step.steps if arm is not None]
-        return merged(t, shapes)
+        return merged(t, [None if arm is None else _step_shape(t, arm) for arm in step.steps])
     return None
+
+
+def _is_nothing(step: AnyStep) -> bool:
+    """An arm that has no value says nothing of the fields of the others."""
+    return isinstance(step, Step) and is_null(step.node)
 
 
 def expression_shape(t: Tracer, node: Any, f: Frame) -> MaybeShape:

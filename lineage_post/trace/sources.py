@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlglot import exp
@@ -337,11 +338,11 @@ def _is_row(node: Any) -> bool:
     return isinstance(node, exp.Anonymous) and str(node.name).lower() == "row"
 
 
-def united(arms: list[AnyStep]) -> AnyStep:
+def united(arms: list[AnyStep], origins: Sequence[tuple[Relation, int]] = ()) -> AnyStep:
     """The step of a column that comes through several arms."""
     if len(arms) == 1:
         return arms[0]
-    return Arms(arms) if any(arm is not None for arm in arms) else None
+    return Arms(arms, origins) if any(arm is not None for arm in arms) else None
 
 
 def cell_of(t: Tracer, node: Any, f: Frame) -> tuple[int, AnyStep]:
