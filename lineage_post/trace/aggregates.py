@@ -130,11 +130,15 @@ def _keys(t: Tracer, keys: Any, f: Frame, kind: int) -> int:
     return as_condition(t, x, start, kind)
 
 
-_VALUE_IS_ORDERED = tuple(
-    cls
-    for name in ("PercentileCont", "PercentileDisc", "Mode", "Quantile", "ApproxQuantile")
-    if (cls := getattr(exp, name, None)) is not None
+def _classes(*names: str) -> tuple[Any, ...]:
+    return tuple(c for name in names if (c := getattr(exp, name, None)) is not None)
+
+
+_VALUE_IS_ORDERED = _classes(
+    "PercentileCont", "PercentileDisc", "Mode", "Quantile", "ApproxQuantile"
 )
+#: These sort what they are given, be it a constant.
+_COLLECTS = _classes("ArrayAgg", "ArrayUniqueAgg", "ArrayUnionAgg", "GroupConcat", "JSONArrayAgg")
 
 
 @handles("WithinGroup")
@@ -143,7 +147,8 @@ def within_group(t: Tracer, node: Any, f: Frame) -> int:
     function, order = node.args["this"], node.args["expression"]
     x = evaluate(t, function, f)
     keys = order.args.get("expressions") or () if isinstance(order, exp.Order) else (order,)
-    if x and not isinstance(function, _VALUE_IS_ORDERED):
+    collects = isinstance(function, _COLLECTS)
+    if collects or (x and not isinstance(function, _VALUE_IS_ORDERED)):
         return x | _keys(t, keys, f, SORT)
     start = len(t.log)
     y = 0
