@@ -40,10 +40,9 @@ def read_compiled(project: Project, *, project_dir: Path, target_dir: Path) -> P
     """The project with missing compiled SQL taken from ``target/compiled/<package>/<path>``.
 
     dbt writes no checksum beside a compiled file, so a match is established from both ends: the
-    model's own file must still have the checksum the manifest recorded, and the compiled file must
-    be at least as new as all that went into it: the model's file, the files of the project's
-    macros it calls, and those of the ephemeral models it inlines. What does not match stays not
-    compiled.
+    model's own file must still be what the manifest has of it, and the compiled file must be at
+    least as new as all that went into it: the model's file, the files of the project's macros it
+    calls, and those of the ephemeral models it inlines. What does not match stays not compiled.
     """
     found: dict[str, str] = {}
     for node in project.nodes.values():
@@ -66,7 +65,7 @@ def _matching_code(project: Project, node: Node, project_dir: Path, target: Path
     source = _root(project, node.package_name, project_dir) / node.path
     compiled = target / "compiled" / node.package_name / node.path
     try:
-        if not node.checksum or _checksum(source) != node.checksum:
+        if not _is_as_parsed(source, node):
             return None
         if compiled.stat().st_mtime < _newest(_inputs(project, node, project_dir)):
             return None
@@ -75,9 +74,18 @@ def _matching_code(project: Project, node: Node, project_dir: Path, target: Path
         return None
 
 
-def _checksum(path: Path) -> str:
-    # dbt hashes what it read as text, without the white space around it.
-    return hashlib.sha256(path.read_text(encoding="utf-8").strip().encode("utf-8")).hexdigest()
+def _is_as_parsed(path: Path, node: Node) -> bool:
+    """Whether dbt would parse the file anew, or takes it for what the manifest has.
+
+    dbt hashes a file without the white space around it; from 1.12 on, and in dbt 2, with each run
+    of white space in it as one blank. Then it keeps the text it knows.
+    """
+    text = path.read_bytes().decode("utf-8").strip()
+    return text == node.raw_code or _digest(" ".join(text.split())) == node.checksum
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 def _newest(paths: Iterable[Path]) -> float:

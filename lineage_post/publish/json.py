@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from lineage_post import __version__
-from lineage_post.artifacts import Project
+from lineage_post.artifacts import Node, Project
 from lineage_post.fast_json import dumps_text, loads
 from lineage_post.lineage import Edge, Lineage
 from lineage_post.lineage.modes import BOTH, mode_of
@@ -67,12 +67,20 @@ def document(
     nodes = lineage.project.nodes
     for entry in content["nodes"]:
         node = nodes.get(entry["unique_id"])
-        entry["checksum"] = node and node.checksum
+        entry["checksum"] = node and _checksum(node)
         entry["native"] = dict(node.native) if node and node.native else None
         entry["build_mode"] = mode_of(lineage, entry["unique_id"])
         if entry["unique_id"] in lineage.modes:
             _mark_modes(lineage, entry)
     return content
+
+
+def _checksum(node: Node) -> str | None:
+    """SHA-256 of the raw SQL; of a seed what dbt has of its file. What dbt has of a file of SQL
+    depends on its version, and does not tell texts apart that differ in white space alone."""
+    if not node.raw_code:
+        return node.checksum
+    return hashlib.sha256(node.raw_code.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _mark_modes(lineage: Lineage, entry: dict[str, Any]) -> None:

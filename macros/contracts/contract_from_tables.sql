@@ -144,10 +144,11 @@
     {%- if row.state == 'unknown' and not unique_id.startswith('external.') -%}
         {{ return('cannot be proven: what ' ~ name ~ ' comes from is not known (' ~ row.reason ~ ')') }}
     {%- endif -%}
-    {#- A definition version begins with sixteen digits of the SHA-256 of the raw SQL, as dbt has it. -#}
-    {%- set checksum = (node.checksum or {}).checksum or '' -%}
+    {#- A definition version begins with sixteen digits of the MD5 of the raw SQL. What dbt has as
+        the checksum of a file depends on the version of dbt. -#}
+    {%- set checksum = local_md5(node.raw_code or '') -%}
     {%- set recorded = (row.definition_version or '').split('.')[0] -%}
-    {%- if node.resource_type == 'model' and checksum[:16] != recorded -%}
+    {%- if node.resource_type in ['model', 'snapshot'] and checksum[:16] != recorded -%}
         {{ return(
             'cannot be proven: what is recorded of ' ~ name ~ ' is of another definition. Run'
             ~ ' lineage-post build and dbt run-operation lineage_post.load'

@@ -21,6 +21,19 @@ def no_python(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
+@pytest.fixture
+def other_checksums(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if this dbt hashed a file in another way than the one that built, as 1.12 and 2 do."""
+    from dbt.artifacts.resources.base import FileHash
+
+    known = FileHash.from_contents
+
+    def hashed(contents: str, name: str = "sha256") -> FileHash:
+        return known(f"in another way: {contents}", name)
+
+    monkeypatch.setattr(FileHash, "from_contents", hashed)
+
+
 #: Contracts of each kind and outcome; all of them take minutes.
 SOME = (
     "ok_hash_is_masked", "contact_is_not_masked", "hash_derives_from_pii", "only_warns",
@@ -77,3 +90,52 @@ def test_a_definition_that_is_not_recorded_yet_fails(
     assert found["ok_hash_is_masked"] == "pass", "what lies beyond the mask does not matter to it"
     ((*_, because),) = project.stored("ok_country_only")
     assert "recorded of stg_users is of another definition" in because
+
+
+def test_it_does_not_matter_how_dbt_hashes_a_file(
+    project: ContractProject, no_python: None, other_checksums: None
+) -> None:
+    asked = ("ok_country_only", "ok_amount_derives", "hash_derives_from_pii")
+    result = project.dbt("test", "--no-partial-parse", "--store-failures", "--select", *asked)
+    found = outcomes(result)
+    assert found == {asked[0]: "pass", asked[1]: "pass", asked[2]: "fail"}
+    assert project.stored(asked[2])[0][-1] == "it comes from stg_users.email"
+
+
+def test_a_line_end_is_of_the_definition_since_a_comment_ends_there(
+    project: ContractProject, no_python: None
+) -> None:
+    """dbt 1.12 and 2 hash the file without it, and see no change unless all is parsed."""
+    project.append("models/stg_users.sql", "-- where\namount > 0\n")
+    project.dbt("parse")
+    file = project.folder / "models/stg_users.sql"
+    file.write_text(file.read_text(encoding="utf-8").replace("-- where\n", "-- where "), "utf-8")
+    result = project.dbt("test", "--no-partial-parse", "--select", "ok_country_only")
+    assert outcomes(result) == {"ok_country_only": "fail"}
+
+
+OF_A_SNAPSHOT = """
+snapshots:
+  - name: users_over_time
+    relation: ref('{relation}')
+    config: {{strategy: check, unique_key: country, check_cols: all}}
+    columns:
+      - name: country
+        data_tests:
+          - lineage_post.derives_from:
+              name: of_a_snapshot
+              arguments:
+                columns: [raw_users.country]
+"""
+
+
+def test_another_definition_of_a_snapshot_fails_too(
+    project: ContractProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.write("models/more.yml", OF_A_SNAPSHOT.format(relation="stg_users"))
+    built = project.dbt("build", "--select", "users_over_time")
+    assert outcomes(built) == {"of_a_snapshot": "pass"}
+    monkeypatch.setattr(plugin._Current, "attach", lambda self: None)
+    assert outcomes(project.dbt("test", "--select", "of_a_snapshot")) == {"of_a_snapshot": "pass"}
+    project.write("models/more.yml", OF_A_SNAPSHOT.format(relation="mart_countries"))
+    assert outcomes(project.dbt("test", "--select", "of_a_snapshot")) == {"of_a_snapshot": "fail"}

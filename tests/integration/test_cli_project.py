@@ -146,7 +146,7 @@ class TestBuild:
 
         def edit(manifest: dict[str, Any]) -> None:
             without_sql(manifest, "stg_orders")
-            manifest["nodes"]["model.shop.dim_customers"]["checksum"]["checksum"] = "other"
+            manifest["nodes"]["model.shop.dim_customers"]["raw_code"] += " -- other"
 
         edit_manifest(target, edit)
         lineage_post("build", *flags)

@@ -200,7 +200,7 @@ def test_one_compiled_model_is_enough_to_go_on() -> None:
 @pytest.fixture
 def on_disk(tmp_path: Path) -> tuple[Path, dict[str, Any]]:
     """A project folder with a model, a macro it calls, and its compiled SQL, newest last."""
-    raw = "select {{ cents('x') }} as y"
+    raw = "select\n    {{ cents('x') }} as y"
     files = {
         "models/a.sql": f"\n{raw}\n",
         "macros/cents.sql": "{% macro cents(x) %}{{ x }} / 100{% endmacro %}",
@@ -226,6 +226,28 @@ def _compiled(folder: Path, manifest: dict[str, Any]) -> str | None:
 
 def test_compiled_sql_is_read_from_disk_when_it_matches(on_disk: Any) -> None:
     assert _compiled(*on_disk) == "select x / 100 as y"
+
+
+def test_compiled_sql_matches_whatever_dbt_makes_its_checksum_of(on_disk: Any) -> None:
+    """dbt 1.12 and 2 hash a file with each run of white space as one blank, and do not parse it
+    anew where only that is another."""
+    folder, manifest = on_disk
+    model = manifest["nodes"][PARENT]
+    collapsed = " ".join(model["raw_code"].split())
+    model["checksum"]["checksum"] = hashlib.sha256(collapsed.encode()).hexdigest()
+    assert _compiled(folder, manifest) == "select x / 100 as y"
+    (folder / "models/a.sql").write_text(collapsed, encoding="utf-8")
+    os.utime(folder / "models/a.sql", (1_000_000, 1_000_000))
+    assert _compiled(folder, manifest) == "select x / 100 as y"
+
+
+def test_compiled_sql_of_a_file_with_line_ends_of_windows_matches(on_disk: Any) -> None:
+    folder, manifest = on_disk
+    raw = manifest["nodes"][PARENT]["raw_code"].replace("\n", "\r\n")
+    manifest["nodes"][PARENT]["raw_code"] = raw
+    (folder / "models/a.sql").write_bytes(raw.encode() + b"\r\n")
+    os.utime(folder / "models/a.sql", (1_000_000, 1_000_000))
+    assert _compiled(folder, manifest) == "select x / 100 as y"
 
 
 def test_compiled_sql_of_a_changed_model_does_not_match(on_disk: Any) -> None:

@@ -5,16 +5,19 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from lineage_post.artifacts import read_manifest
+from lineage_post.artifacts import Project, read_manifest
 from lineage_post.diff import DiffKind, diff_of
 from lineage_post.impact import Analysis, Change, ChangeKind, Impact
 from lineage_post.lineage import Lineage, trace_project
 from lineage_post.options import Options
+from lineage_post.publish.definition import node_row
+from lineage_post.publish.json import document
 
 from .lineages import edges_of
 
@@ -62,6 +65,26 @@ def test_what_dbt_did_not_compile_is_all_that_is_not_known(version: str, lineage
     """dbt 2 compiles an incremental model only with its warehouse at hand."""
     unknown = {key: str(n.reason) for key, n in lineage.nodes.items() if n.reason is not None}
     assert unknown == ({"model.shop.order_log": "not_compiled"} if version == "2_0" else {})
+
+
+def test_a_definition_is_the_same_whichever_dbt_has_parsed_it() -> None:
+    """The versions of dbt hash a file each in its own way."""
+    projects = [read_manifest(ARTIFACTS / f"dbt_{version}.json") for version in VERSIONS]
+    for unique_id, first in projects[0].nodes.items():
+        if first.raw_code:
+            nodes = [project.nodes[unique_id] for project in projects]
+            versions = {node_row(unique_id, n).definition_version.split(".")[0] for n in nodes}
+            assert versions == {hashlib.md5(first.raw_code.encode()).hexdigest()[:16]}, unique_id
+    first, *others = (checksums(project) for project in projects)
+    assert len(first) == 8 and all(other == first for other in others)
+
+
+def checksums(project: Project) -> list[tuple[str, str]]:
+    """What tells, from one lineage.json to the next, whether a node is still the same."""
+    options = Options(processes=1)
+    traced = trace_project(project, options=options, seed_headers=SEED)
+    entries = document(traced, options)["nodes"]
+    return sorted((e["unique_id"], e["checksum"]) for e in entries if e["checksum"])
 
 
 def test_versions_contracts_owners_and_meta_are_read(lineage: Lineage) -> None:
