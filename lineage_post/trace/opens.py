@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from lineage_post.trace.tracer import Tracer
 
 
+#: So many tables are named in what is said of several.
+_NAMED = 8
+
+
 class Open(Protocol):
     """Finds a column that is not among the known ones of a relation."""
 
@@ -44,7 +48,7 @@ class OpenChoice:
 
     def __init__(self, opens: Sequence[Open]) -> None:
         self.opens = opens
-        self.label = " or ".join(sorted({o.label for o in opens}))
+        self.label = _label(opens, " or ")
 
     def column(self, tracer: Tracer, key: str, spelling: str) -> int:
         return tracer.sources.unknown(
@@ -55,14 +59,21 @@ class OpenChoice:
 class OpenArms:
     """``select * from unlisted union all select * from other``: a column of each arm."""
 
-    __slots__ = ("arms", "is_by_name", "label")
+    __slots__ = ("arms", "is_by_name", "label", "seen")
 
     def __init__(self, arms: Sequence[Relation], *, is_by_name: bool = False) -> None:
         self.arms = arms
         self.is_by_name = is_by_name
-        self.label = " and ".join(sorted({a.open.label for a in arms if a.open is not None}))
+        self.label = _label([a.open for a in arms if a.open is not None], " and ")
+        self.seen: dict[str, int] = {}
 
     def column(self, tracer: Tracer, key: str, spelling: str) -> int:
+        x = self.seen.get(key)
+        if x is None:
+            x = self.seen[key] = self._of_arms(tracer, key, spelling)
+        return x
+
+    def _of_arms(self, tracer: Tracer, key: str, spelling: str) -> int:
         x, is_lacking = _of_each(tracer, self.arms, key, spelling)
         if self.is_by_name:  # it is in one of those that are not listed, at least
             is_sure = sum(arm.open is not None for arm in self.arms) == 1
@@ -80,7 +91,7 @@ class OpenFiles:
 
     def __init__(self, files: Sequence[Relation]) -> None:
         self.files = files
-        self.label = " and ".join(sorted({f.open.label for f in files if f.open is not None}))
+        self.label = _label([f.open for f in files if f.open is not None], " and ")
 
     def column(self, tracer: Tracer, key: str, spelling: str) -> int:
         return _of_each(tracer, self.files, key, spelling)[0]
@@ -176,6 +187,12 @@ class OpenElement:
         detail = f"{spelling} is taken for a field of {self.label}, whose type is not known"
         doubt = tracer.sources.doubt(Reason.SCHEMA_MISSING, detail)
         return tracer.sources.assumed(self.provenance) | doubt
+
+
+def _label(opens: Sequence[Open], word: str) -> str:
+    """What several are called: all of their names once, as far as anybody reads them."""
+    names = sorted({name for o in opens for name in o.label.split(word)})
+    return word.join(names if len(names) <= _NAMED else [*names[:_NAMED], "others"])
 
 
 def one_of(opens: Sequence[Open]) -> Open | None:

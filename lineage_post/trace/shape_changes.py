@@ -109,25 +109,26 @@ def _stacked(
     told by name."""
     provenances: list[int] = []
     steps: list[AnyStep] = []
-    shapes: dict[int, Shape] = {}
-    for n, (name, i, j) in enumerate(triples):
-        x, found = 0, []
-        for fields, place in ((left, i), (right, j)):
-            if place is not None:
-                x |= fields.at(place)
-                found.append((fields.steps[place], t.shape(fields, place)))
-            elif fields.open is not None:
-                x |= fields.open.column(t, name, name)
-                found.append((None, None))
+    for name, i, j in triples:
+        origins = [
+            (fields, place) if place is not None else _told_by_no_name(t, fields, name)
+            for fields, place in ((left, i), (right, j))
+            if place is not None or fields.open is not None
+        ]
+        x = 0
+        for fields, place in origins:
+            x |= fields.at(place)
         provenances.append(x)
-        given = [step for step, _ in found]
-        steps.append(Arms(given) if any(step is not None for step in given) else None)
-        shape = merged(t, [shape for _, shape in found])
-        if shape is not None:
-            shapes[n] = shape
+        steps.append(Arms([fields.steps[place] for fields, place in origins], origins))
     names = [name for name, _, _ in triples]
-    open_ = _either(left, right)
-    return Struct(Relation(t.rules, names, provenances, steps, open_=open_, shapes=shapes))
+    return Struct(Relation(t.rules, names, provenances, steps, open_=_either(left, right)))
+
+
+def _told_by_no_name(t: Tracer, fields: Relation, name: str) -> tuple[Relation, int]:
+    """A key that may be among those that are not listed."""
+    assert fields.open is not None
+    x = fields.open.column(t, name, name)
+    return Relation(t.rules, (name,), [x], [None], shapes={0: Document()}), 0
 
 
 def _either(left: Relation, right: Relation) -> Open | None:

@@ -37,12 +37,19 @@ def _step_shape(t: Tracer, step: AnyStep) -> MaybeShape:
         shape = expression_shape(t, step.node, step.frame)
         t.shaping.discard(id(step))
         return shape
-    if isinstance(step, Arms) and step.origins:
-        columns = [(r, i) for r, i in step.origins if not _is_nothing(r.steps[i])]
-        return merged(t, [column_shape(t, *c) for c in columns], [r.at(i) for r, i in columns])
-    if isinstance(step, Arms):
+    if not isinstance(step, Arms):
+        return None
+    known = t.shapes.get(id(step))
+    if known is None:
+        known = t.shapes[id(step)] = step, None, _of_arms(t, step)
+    return known[2]
+
+
+def _of_arms(t: Tracer, step: Arms) -> MaybeShape:
+    if not step.origins:
         return merged(t, [None if arm is None else _step_shape(t, arm) for arm in step.steps])
-    return None
+    columns = [(r, i) for r, i in step.origins if not _is_nothing(r.steps[i])]
+    return merged(t, [column_shape(t, *c) for c in columns], [r.at(i) for r, i in columns])
 
 
 def _is_nothing(step: AnyStep) -> bool:

@@ -92,9 +92,9 @@ class Tracer:
         self.reads: set[tuple[str, ...]] = set()
         self.tables: dict[str, Relation] = {}
         self.opens: dict[str, OpenTable] = {}
-        #: The shapes that were asked for, by node, frame and what is visible there; node and frame
-        #: are kept, so that their identity stays theirs.
-        self.shapes: dict[Any, tuple[Any, Frame, Shape | None]] = {}
+        #: The shapes that were asked for, by node, frame and what is visible there, or by the step
+        #: of arms; node, step and frame are kept, so that their identity stays theirs.
+        self.shapes: dict[Any, tuple[Any, Frame | None, Shape | None]] = {}
         self.warnings: list[str] = []
         #: What the statement does beside its outputs, and is not traced.
         self.untold: list[str] = []
