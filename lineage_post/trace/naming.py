@@ -12,6 +12,11 @@ from lineage_post.trace.postgres_names import postgres_name
 from lineage_post.trace.tracer import Tracer
 
 
+#: Engines whose outputs without an alias are called by their text; Snowflake folds it.
+_NAMED_AS_WRITTEN = frozenset({"snowflake", "mysql", "sqlite"})
+_NAMES_QUERIES = _NAMED_AS_WRITTEN | {"duckdb", "postgres"}
+
+
 def stored_spelling(t: Tracer, column: Any, f: Frame) -> str:
     """The name of a column as its relation spells it."""
     key = t.key(column.args["this"])
@@ -64,7 +69,7 @@ def output_name(t: Tracer, node: Any, f: Frame) -> str:
         return f"_col{position}"
     if t.rules.family == "tsql":
         return f"_col_{position}"
-    if isinstance(node, exp.Query) and t.rules.family not in ("postgres", "duckdb"):
+    if isinstance(node, exp.Query) and t.rules.family not in _NAMES_QUERIES:
         return f"_col{position}"
     return expression_name(t, node)
 
@@ -75,7 +80,7 @@ def expression_name(t: Tracer, node: Any) -> str:
         return postgres_name(t, node)
     if t.rules.name == "duckdb":
         return duckdb_name(t, node)
-    written = t.tokens.text_of(node) if t.rules.name == "snowflake" else None
+    written = t.tokens.text_of(node) if t.rules.family in _NAMED_AS_WRITTEN else None
     text = str(node.sql(dialect=t.rules.dialect, copy=False)) if written is None else written
     if t.rules.name in ("snowflake", "oracle", "exasol"):
         return text.upper()

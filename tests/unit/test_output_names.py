@@ -1,7 +1,8 @@
-"""Outputs without an alias are called as DuckDB calls them, which is asked here."""
+"""Outputs without an alias are called as DuckDB and SQLite call them, which are asked here."""
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 
 import duckdb
@@ -46,6 +47,14 @@ EXPRESSIONS = (
 )  # fmt: skip
 
 
+#: SQLite takes the text as it is, as MySQL does.
+AS_WRITTEN = (
+    "a+1", "a  + 1", "count(*)", "SUM(a)", "max( a )", "case when a>1 then 2 end", "not a", "-a",
+    "cast(a as text)", "'x'", "a>1 and s='x'", "(select max(a) from t)", "a in (1,2)", "(a+1)",
+    "lower( trim(s) )", "sum(a) over (order by b)", "count(distinct a)", "exists(select 1)",
+)  # fmt: skip
+
+
 @pytest.fixture(scope="module")
 def engine() -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect() as connection:
@@ -55,8 +64,20 @@ def engine() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)
-def test_the_name_is_the_engines(engine: duckdb.DuckDBPyConnection, expression: str) -> None:
+def test_the_name_is_that_of_duckdb(engine: duckdb.DuckDBPyConnection, expression: str) -> None:
     sql = f"select {expression} from t"
     (column,) = engine.execute(sql).description or ()
     (output,) = trace(sql, dialect="duckdb", schema={"t": COLUMNS}).outputs
     assert output.name == column[0]
+
+
+@pytest.mark.parametrize("expression", AS_WRITTEN)
+def test_the_name_is_that_of_sqlite(expression: str) -> None:
+    sql = f"select {expression} from t"
+    connection = sqlite3.connect(":memory:")
+    connection.execute("create table t (a integer, b integer, s text)")
+    name = connection.execute(sql).description[0][0]
+    connection.close()
+    for dialect in ("sqlite", "mysql"):
+        (output,) = trace(sql, dialect=dialect, schema={"t": COLUMNS}).outputs
+        assert output.name == name
