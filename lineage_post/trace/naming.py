@@ -11,10 +11,8 @@ from lineage_post.trace.frame import Frame
 from lineage_post.trace.postgres_names import postgres_name
 from lineage_post.trace.tracer import Tracer
 
-
-#: Engines whose outputs without an alias are called by their text; Snowflake folds it.
-_NAMED_AS_WRITTEN = frozenset({"snowflake", "mysql", "sqlite"})
-_NAMES_QUERIES = _NAMED_AS_WRITTEN | {"duckdb", "postgres"}
+#: Engines that name a subquery as they name other expressions.
+_NAMES_QUERIES = frozenset({"duckdb", "mysql", "postgres", "snowflake", "sqlite"})
 
 
 def stored_spelling(t: Tracer, column: Any, f: Frame) -> str:
@@ -75,12 +73,13 @@ def output_name(t: Tracer, node: Any, f: Frame) -> str:
 
 
 def expression_name(t: Tracer, node: Any) -> str:
-    """An expression in the words its engine names it by."""
+    """An expression in the words its engine names it by: as it is written, where no rule of the
+    engine's is known."""
     if t.rules.family == "postgres":
         return postgres_name(t, node)
     if t.rules.name == "duckdb":
         return duckdb_name(t, node)
-    written = t.tokens.text_of(node) if t.rules.family in _NAMED_AS_WRITTEN else None
+    written = t.tokens.text_of(node)
     text = str(node.sql(dialect=t.rules.dialect, copy=False)) if written is None else written
     if t.rules.name in ("snowflake", "oracle", "exasol"):
         return text.upper()
