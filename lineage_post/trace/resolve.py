@@ -178,6 +178,8 @@ def _alias(t: Tracer, g: Frame, i: int, key: str) -> int:
     if len(seen) == 1 and len(opens) == 1:  # read elsewhere, so it is there
         t.step = None
         return seen[0]
+    if x & t.sources.doubts:  # one is enough, however long the chain of names is
+        return t.sources.assumed(x)
     labels = " or ".join(sorted({o.label for o in opens}))
     detail = f"{g.spellings[i]} is taken for the output of that name, not for a column of {labels}"
     doubt = t.sources.doubt(Reason.SCHEMA_MISSING, f"{detail}, whose columns are not known")

@@ -44,13 +44,15 @@ class Sources:
     Columns of a table are added by the table itself, once.
     """
 
-    __slots__ = ("_ids", "_windows", "others", "table")
+    __slots__ = ("_ids", "_windows", "doubts", "others", "table")
 
     def __init__(self) -> None:
         self.table: list[AnySource] = []
         self._ids: dict[AnySource, int] = {}
         #: All bits of what is no plain column.
         self.others = 0
+        #: Of them those that only say that something is in doubt.
+        self.doubts = 0
         #: All bits of a column that has variants: its own and theirs.
         self._windows: dict[ColumnRef, int] = {}
 
@@ -83,7 +85,9 @@ class Sources:
 
     def doubt(self, reason: Reason, detail: str) -> int:
         """A bit that makes its reader partial."""
-        return 1 << (self._other(Missing("", reason, detail, is_listed=False)) * KINDS)
+        x = 1 << (self._other(Missing("", reason, detail, is_listed=False)) * KINDS)
+        self.doubts |= x * _ANY
+        return x
 
     def masked(self, x: int) -> int:
         """The same influences behind a hashing or redacting function."""

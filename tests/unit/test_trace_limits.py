@@ -140,3 +140,33 @@ def test_objects_read_out_of_objects_are_worked_out_once_each() -> None:
         f"select {expression} as x from t", dialect="snowflake", schema={"T": {"A": "int"}}
     )
     assert [(e.source.column, e.subtype.value) for e in found.edges] == [("A", "TRANSFORMATION")]
+
+
+def test_arms_of_arms_are_worked_out_once_each() -> None:
+    steps = "".join(
+        f", a{i} as (select {{'l': s, 'r': s}} as s, k from a{i - 1} "
+        f"union all select {{'r': s, 'l': s}}, k from a{i - 1})"
+        for i in range(1, 30)
+    )
+    sql = (
+        f"with a0 as (select {{'x': a0}} as s, 1 as k from t){steps} select s{'.l' * 29}.x from a29"
+    )
+    found = trace(sql, dialect="duckdb", schema={"t": COLUMNS})
+    assert [(e.source.column, e.subtype.value) for e in found.edges] == [("a0", "IDENTITY")]
+
+
+def test_unlisted_columns_of_arms_of_arms_are_worked_out_once_each() -> None:
+    steps = "".join(
+        f", a{i} as (select * from a{i - 1} union all by name select * from u{i} "
+        f"union all by name select * from a{i - 1})"
+        for i in range(1, 30)
+    )
+    sql = f"with a0 as (select * from u0){steps} select b from a29"
+    assert len(trace(sql, dialect="duckdb", schema={}).edges) == 30
+
+
+def test_a_long_chain_of_names_over_an_unlisted_table_is_doubted_once() -> None:
+    chain = ", ".join(f"x{i - 1} + 1 as x{i}" for i in range(1, 500))
+    found = trace(f"select a as x0, {chain} from u", dialect="duckdb", schema={})
+    assert {output.state for output in found.outputs[1:]} == {State.PARTIAL}
+    assert len({output.detail for output in found.outputs}) == 2
