@@ -14,7 +14,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
+#: The table and the actions of a statement that sqlglot keeps as text.
+_TEXT = re.compile(r"\A\s*(table\s+(?:if\s+exists\s+)?[^\s(]+)\s+(.*)\Z", re.I | re.S)
+_VERB = re.compile(r"\A\s*(add|drop|rename|alter|modify|change|set|comment)\b(\s+column\b)?", re.I)
 Types = Mapping[str, str | None]
 _MODIFIED: Any = getattr(exp, "ModifyColumn", ())
 #: ``alter table t drop b``, of which sqlglot keeps the text.
@@ -31,6 +35,34 @@ class Change(NamedTuple):
     kind: str | None = None
     #: The column it stands behind; False for none, None for all.
     after: Any = None
+
+
+def single_alterations(node: Any, dialect: Any) -> Iterator[Any]:
+    """Each action of an ALTER TABLE whose actions sqlglot does not know together."""
+    text = _TEXT.match(str(node.args.get("expression") or ""))
+    if str(node.this).upper() != "ALTER" or text is None:
+        return
+    verb = ""
+    for action in _split(text[2]):
+        own = _VERB.match(action)
+        verb = own[0] if own is not None else verb
+        sql = f"alter {text[1]} {'' if own is not None else verb} {action}"
+        try:
+            yield from (n for n in dialect.parse(sql) if isinstance(n, exp.Alter))
+        except SqlglotError:
+            continue
+
+
+def _split(text: str) -> list[str]:
+    """The parts of a list, at commas outside of parentheses."""
+    parts, depth = [""], 0
+    for char in text:
+        depth += (char == "(") - (char == ")")
+        if char == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return parts
 
 
 def new_name(node: Any) -> Any:
@@ -56,7 +88,7 @@ def altered(types: Types, node: Any, spell: Callable[[Any], str]) -> dict[str, t
         if change.gone is not None and old is None:
             continue
         if change.new is None:
-            found.pop(old or "")
+            found.pop(old or "", None)
         elif old is not None:
             name = spell(change.new)
             found = {name if n == old else n: column for n, column in found.items()}
@@ -103,7 +135,8 @@ def _of_action(action: Any) -> Iterator[Change]:
     if isinstance(action, exp.ColumnDef):
         kind, position = action.args.get("kind"), action.args.get("position")
         after = None if position is None else _identifier(position.args.get("this")) or False
-        yield Change(None, action.this, None if kind is None else str(kind.sql()), after)
+        new = _identifier(action.this)
+        yield Change(None, new, None if kind is None else str(kind.sql()), after)
     elif isinstance(action, exp.Schema):
         for column in action.expressions:
             yield from _of_action(column)
@@ -122,6 +155,6 @@ def _of_action(action: Any) -> Iterator[Change]:
 
 
 def _identifier(node: Any) -> Any:
-    while node is not None and not isinstance(node, exp.Identifier):
+    while isinstance(node, exp.Expr) and not isinstance(node, exp.Identifier):
         node = node.args.get("this")
-    return node
+    return node if isinstance(node, exp.Identifier) else None

@@ -17,7 +17,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from lineage_post.trace.alterations import altered, new_name
+from lineage_post.trace.alterations import altered, new_name, single_alterations
 from lineage_post.trace.ctes import Cte
 from lineage_post.trace.frame import Env
 from lineage_post.trace.running import Settings
@@ -87,6 +87,9 @@ class Script:
             self._forget(self._key(node.args.get("this")))
         elif isinstance(node, exp.Alter):
             self._alter(node, made)
+        elif isinstance(node, exp.Command):
+            for one in single_alterations(node, self.settings.schema.rules.dialect):
+                self._change_columns(one)
         elif isinstance(node, exp.Insert):
             self._insert(node)
         elif isinstance(node, _CHANGES):
@@ -99,7 +102,8 @@ class Script:
         target, listed = _target(node)
         if not isinstance(target, exp.Table) or made.target is None:
             return
-        columns = dict.fromkeys(made.relation.spellings) or _declared(self._spell, listed)
+        columns = dict.fromkeys(made.relation.spellings)
+        columns = columns or {**self._like(node), **_declared(self._spell, listed)}
         key = self._key(target)
         if columns:
             parts = (made.target,) if key is not None else tuple(made.target.split("."))
@@ -114,6 +118,20 @@ class Script:
         self._columns[key] = columns
         if has_rows:
             self._read_through(key, target, _query_of(node), listed)
+
+    def _like(self, node: Any) -> dict[str, str | None]:
+        """The columns of ``create table t (like u)``, ``create table t like u``."""
+        like = node.find(exp.LikeProperty) if isinstance(node, exp.Create) else None
+        entry = (
+            None if like is None or not isinstance(like.this, exp.Table) else self._entry(like.this)
+        )
+        is_known = entry is not None and entry.is_complete
+        return dict(zip(entry.columns, entry.types)) if entry is not None and is_known else {}
+
+    def _entry(self, table: Any) -> Entry | None:
+        """The relation of the schema that a table is."""
+        named = [table.args[p] for p in ("catalog", "db", "this") if table.args.get(p)]
+        return self._schema.find(tuple(map(self._spell, named)))
 
     def _read_through(self, key: str, table: Any, query: Any, listed: Any) -> None:
         names = [c.this if isinstance(c, exp.ColumnDef) else c for c in listed or ()]
@@ -164,8 +182,7 @@ class Script:
         table = node.this
         if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
             return
-        named = [table.args[p] for p in ("catalog", "db", "this") if table.args.get(p)]
-        entry = self._schema.find(tuple(map(self._spell, named)))
+        entry = self._entry(table)
         if entry is None:
             return
         types = dict(zip(entry.columns, entry.types))
