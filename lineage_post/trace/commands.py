@@ -18,6 +18,7 @@ from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.frame import Frame
 from lineage_post.trace.opens import OpenUnknown
 from lineage_post.trace.ops import command_op
+from lineage_post.trace.printing import printed
 from lineage_post.trace.provenance import transformed
 from lineage_post.trace.relation import AnyStep, Relation, Step
 from lineage_post.trace.schema_index import split_name
@@ -161,7 +162,7 @@ def _given(t: Tracer, node: Any, contract: Contract, f: Frame) -> _Given:
 
 def _parameter(contract: Contract, n: int, count: int, value: Any) -> str:
     """The name of the n-th argument: as declared, else as written."""
-    written = str(value.sql())
+    written = printed(value)
     inputs = contract.inputs or ()
     column = value.name.lower() if isinstance(value, exp.Column) else ""
     by_name = next((i for i in inputs if i.lower() == column), None)

@@ -13,11 +13,15 @@ What has no rule here is named as it is written.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
+from functools import lru_cache
+from importlib.resources import files
 from typing import Any
 
 from sqlglot import exp
 
+from lineage_post.trace.printing import printed
 from lineage_post.trace.tracer import Tracer
 
 _NEGATED = {
@@ -31,13 +35,9 @@ _WORDS = {
     exp.NullSafeEQ: "IS NOT DISTINCT FROM", exp.Glob: "~~~",
 }  # fmt: skip
 _LIKE = {exp.Like: "~~", exp.ILike: "~~*"}
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CONNECTORS = {exp.And: " AND ", exp.Or: " OR "}
-#: Functions whose names are words of the grammar, and those that only the grammar knows.
-_QUOTED = frozenset(
-    {"columns", "date", "first", "glob", "last", "left", "like", "nullif", "position", "right",
-     "time", "timestamp", "values", "year", "month", "day", "hour", "minute", "second", "week",
-     "quarter", "decade", "century", "millennium", "microsecond", "millisecond"}
-)  # fmt: skip
+#: Functions that only the grammar knows.
 _OF_GRAMMAR = {"substring": 'main."substring"', "trim": 'main."trim"', "row": 'main."row"'}
 _TYPES = {
     "INT": "INTEGER", "TEXT": "VARCHAR", "REAL": "FLOAT", "DOUBLE": '"DOUBLE"', "DATE": '"DATE"',
@@ -54,7 +54,7 @@ def duckdb_name(t: Tracer, node: Any) -> str:
     found = rule(t, node)
     if found is None:
         found = t.tokens.text_of(node)
-    return str(node.sql(dialect="duckdb", copy=False)) if found is None else found
+    return printed(node, "duckdb") if found is None else found
 
 
 def _names(t: Tracer, nodes: Iterable[Any]) -> str:
@@ -208,16 +208,24 @@ def _literal(t: Tracer, node: Any) -> str | None:
     return None if node.is_string else str(node.name)
 
 
-def _column(t: Tracer, node: Any) -> str | None:
+def _column(t: Tracer, node: Any) -> str:
     """A column, which needs no generator to be spelled."""
     parts = [node.args[p] for p in ("catalog", "db", "table", "this") if node.args.get(p)]
-    if all(p.__class__ is exp.Identifier and _is_plain(p) for p in parts):
-        return ".".join(p.name for p in parts)
-    return str(node.sql(dialect="duckdb", copy=False))
+    if all(isinstance(p, exp.Identifier) for p in parts):
+        return ".".join(_quoted(p.name) for p in parts)
+    return printed(node, "duckdb")
 
 
-def _is_plain(identifier: Any) -> bool:
-    return not identifier.args.get("quoted") or str(identifier.name).isidentifier()
+def _quoted(name: str) -> str:
+    """A name as it is printed: in quotes where it is a word of the grammar, or no plain name."""
+    is_plain = _PLAIN.fullmatch(name) is not None and name.lower() not in _keywords()
+    return name if is_plain else '"' + name.replace('"', '""') + '"'
+
+
+@lru_cache(maxsize=1)
+def _keywords() -> frozenset[str]:
+    text = (files("lineage_post.trace") / "duckdb_keywords.txt").read_text(encoding="utf-8")
+    return frozenset(text.partition("\n")[2].split())
 
 
 def _distinct(t: Tracer, node: Any) -> str:
@@ -274,7 +282,7 @@ def _call(t: Tracer, node: Any) -> str | None:
     if first is None or not t.tokens.opens_call(first):
         return None
     written = t.tokens.tokens[first].text.lower()
-    name = _OF_GRAMMAR.get(written) or (f'"{written}"' if written in _QUOTED else written)
+    name = _OF_GRAMMAR.get(written) or _quoted(written)
     nodes = [v for v in node.args.values() if isinstance(v, (exp.Expr, list))]
     arguments = [i for v in nodes for i in (v if isinstance(v, list) else [v])]
     order = ""

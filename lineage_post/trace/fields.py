@@ -112,8 +112,8 @@ def field_of_shape(
 @handles("JSONExtract", "JSONExtractScalar", "JSONBExtract", "JSONBExtractScalar")
 def json_path(t: Tracer, node: Any, f: Frame) -> int:
     """``o:k``, ``j ->> 'k'``: of an object made by name it is what was put under k."""
-    base, path = node.args["this"], node.args.get("expression")
-    if not isinstance(path, exp.JSONPath) or node.args.get("expressions"):
+    base, path = node.args.get("this"), node.args.get("expression")
+    if base is None or not isinstance(path, exp.JSONPath) or node.args.get("expressions"):
         return computed(t, node, f)
     keys = path.expressions[1:]
     shape = t.expression_shape(base, f) if is_made_in_place(base) else None

@@ -15,6 +15,7 @@ from typing import Any
 from sqlglot import exp
 
 from lineage_post.trace.opens import OpenFiles
+from lineage_post.trace.printing import printed
 from lineage_post.trace.relation import AnyStep, Relation
 from lineage_post.trace.tracer import Tracer
 
@@ -31,7 +32,7 @@ def read_files(t: Tracer, function: Any) -> Relation:
     first: Any = arguments[0] if arguments else None
     files = first.expressions if isinstance(first, (exp.Array, exp.List)) else [first]
     if not files or not all(isinstance(f, exp.Literal) and f.is_string for f in files):
-        return t.open_relation(written or str(function.sql(dialect=t.rules.dialect)))
+        return t.open_relation(written or printed(function, t.rules.dialect))
     rest = [str(a.name) for a in arguments[1:] if isinstance(a, exp.Literal) and a.is_string]
     name = str(function.name).lower() if isinstance(function, exp.Anonymous) else ""
     if name == "sqlite_scan" or name in _OF_DATABASE:

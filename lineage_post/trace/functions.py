@@ -24,6 +24,7 @@ from lineage_post.trace.expressions import Handler, children, evaluate, handles,
 from lineage_post.trace.frame import Frame
 from lineage_post.trace.masking_names import MASKING
 from lineage_post.trace.paths import numbered_of_all, positional
+from lineage_post.trace.printing import printed
 from lineage_post.trace.provenance import JOIN, aggregated, transformed
 from lineage_post.trace.resolve import unqualified
 from lineage_post.trace.result import Op
@@ -334,4 +335,4 @@ def dynamic(t: Tracer, node: Any, f: Frame) -> int:
     inner = node.args["this"]
     if isinstance(inner, exp.Literal):
         return unqualified(t, exp.to_identifier(inner.name), f)
-    return unresolved(t, str(inner.sql()), "an identifier that a variable names")
+    return unresolved(t, printed(inner), "an identifier that a variable names")

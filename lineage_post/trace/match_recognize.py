@@ -23,6 +23,7 @@ from sqlglot import exp
 
 from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.frame import Frame, MatchFrame, Operand
+from lineage_post.trace.printing import printed
 from lineage_post.trace.provenance import FILTER, GROUP_BY, SORT, transformed
 from lineage_post.trace.relation import AnyStep, Relation, Step
 from lineage_post.trace.result import Op
@@ -128,7 +129,7 @@ def _columns(t: Tracer, node: Any, relation: Relation, g: Frame) -> Iterator[_Co
 def _key_column(t: Tracer, key: Any, g: Frame) -> _Column:
     x = evaluate(t, key, g)
     is_column = isinstance(key, exp.Column) and isinstance(key.this, exp.Identifier)
-    name = t.spell(key.this) if is_column else str(key.sql(dialect=t.rules.dialect))
+    name = t.spell(key.this) if is_column else printed(key, t.rules.dialect)
     return name, x, t.step if is_column else None
 
 

@@ -9,6 +9,7 @@ from sqlglot import exp
 from lineage_post.trace.duckdb_names import duckdb_name
 from lineage_post.trace.frame import Frame
 from lineage_post.trace.postgres_names import postgres_name
+from lineage_post.trace.printing import printed
 from lineage_post.trace.tracer import Tracer
 
 #: Engines that name a subquery as they name other expressions.
@@ -80,7 +81,7 @@ def expression_name(t: Tracer, node: Any) -> str:
     if t.rules.name == "duckdb":
         return duckdb_name(t, node)
     written = t.tokens.text_of(node)
-    text = str(node.sql(dialect=t.rules.dialect, copy=False)) if written is None else written
+    text = printed(node, t.rules.dialect) if written is None else written
     if t.rules.name in ("snowflake", "oracle", "exasol"):
         return text.upper()
     return text.lower() if t.rules.name == "" else text

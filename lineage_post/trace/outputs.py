@@ -122,6 +122,11 @@ def _add_computed(t: Tracer, node: Any, alias: Any, f: Frame) -> None:
         _add_expanded(t, node, alias, f)
         return
     step: AnyStep = Step(node, f, start, len(t.log), x, alias)
+    emitted = node.args.get("emits")
+    if isinstance(emitted, exp.Schema):  # Exasol's ``f(a) emits (b int, c int)``
+        for column in emitted.expressions:
+            f.add_output(t.spell(column.this), x, step)
+        return
     if node.__class__ is exp.Parameter and x:
         step = t.step
     spelling = output_name(t, node, f) if alias is None else t.spell(alias)

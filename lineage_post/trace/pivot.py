@@ -59,7 +59,7 @@ def _pivoted(t: Tracer, node: Any, relation: Relation, g: Frame) -> Relation:
     a = node.args
     using = a.get("using")
     is_statement = isinstance(using, list) or not a.get("fields")
-    keys = a["expressions"] if is_statement else a["fields"]
+    keys = (a["expressions"] or ()) if is_statement else a["fields"]
     start = len(t.log)
     condition = 0
     for key in keys:
@@ -67,6 +67,8 @@ def _pivoted(t: Tracer, node: Any, relation: Relation, g: Frame) -> Relation:
     condition = as_condition(t, condition, start)
     listed = (using if isinstance(using, list) else []) if is_statement else a["expressions"]
     aggregates = [_aggregate(t, item, g) for item in listed]
+    if is_statement and not keys:
+        return _aggregated(t, node, relation, g, aggregates)
     if not aggregates:
         aggregates = [_Aggregate(exp.Count(this=exp.Star()), None, 0, len(t.log), len(t.log))]
     used = [*map(_for_of, keys), *listed]
@@ -90,6 +92,26 @@ def _pivoted(t: Tracer, node: Any, relation: Relation, g: Frame) -> Relation:
         provenances.append(x)
         steps.append(Step(aggregate.node, g, aggregate.start, aggregate.end, x))
     return Relation(t.rules, names, provenances, steps, g.rows, g.rows_of, open_)
+
+
+def _aggregated(
+    t: Tracer, node: Any, relation: Relation, g: Frame, aggregates: Sequence[_Aggregate]
+) -> Relation:
+    """DuckDB's ``pivot t using sum(a) group by b``, without ON: an aggregation and no more."""
+    names: list[str] = []
+    provenances: list[int] = []
+    steps: list[AnyStep] = []
+    if node.args.get("group") is not None:
+        names, provenances, steps, _ = _kept(t, node, relation, ())
+        for x in provenances:
+            t.decide(g, None, len(t.log), x, GROUP_BY)
+    for aggregate in aggregates:
+        is_named = aggregate.alias is not None
+        names.append(t.spell(aggregate.alias) if is_named else expression_name(t, aggregate.node))
+        provenances.append(aggregate.provenance)
+        x, first, end = aggregate.provenance, aggregate.start, aggregate.end
+        steps.append(Step(aggregate.node, g, first, end, x))
+    return Relation(t.rules, names, provenances, steps, g.rows, g.rows_of)
 
 
 def _for_of(key: Any) -> Any:

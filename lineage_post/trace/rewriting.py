@@ -10,6 +10,7 @@
     from dictionary('db.d')                           ClickHouse: from db.d
     select ... limit 1 by a limit 10                  ClickHouse: without the count, of no column
     group by window(ts, '1 hour')                     Spark: window is a name
+    a <#> b                                           Postgres' extensions: a <-> b
     from t, t.xs as x with offset as n              BigQuery: unnest(t.xs) as x with offset as n
     |> set a = b + 1                                  BigQuery: see pipes.py
 
@@ -42,6 +43,11 @@ _BEFORE_TARGET = frozenset({TokenType.SET, TokenType.COMMA, TokenType.SELECT})
 _NAMES = frozenset({TokenType.VAR, TokenType.IDENTIFIER})
 _WITHIN_PATH = frozenset({TokenType.DOT})
 _BEFORE_ITEM = frozenset({TokenType.COMMA, TokenType.FROM, TokenType.JOIN})
+#: Of pgvector, PostGIS and pg_trgm.
+_OPERATORS = frozenset(
+    {"<#>", "<+>", "<~>", "<%>", "~=", "<<|", "|>>", "|&>", "&<|", "%>", "%>>", "<%", "<<%",
+     "<<->>", "<<#>>", "<<->", "<->>", "<<<->", "<->>>"}
+)  # fmt: skip
 _AFTER_DELETE = frozenset({TokenType.WHEN, TokenType.SEMICOLON})
 
 
@@ -280,10 +286,35 @@ def _array_path(tokens: list[Any]) -> tuple[int, int] | None:
     return (first, end) if is_path else None
 
 
+def _with_operators(tokens: Tokens) -> Tokens:
+    """Operators of extensions of Postgres as its ``<->``: each compares or measures two values."""
+    found: list[Any] = []
+    n = 0
+    while n < len(tokens):
+        count = _operator_at(tokens, n)
+        found.append(made(TokenType.LR_ARROW, "<->", tokens[n]) if count else tokens[n])
+        n += count or 1
+    return found
+
+
+def _operator_at(tokens: Tokens, n: int) -> int:
+    """How many tokens the operator has that starts there: the longest; 0 where none does."""
+    text, count = "", 0
+    for i, token in enumerate(tokens[n : n + 5], n):
+        is_quoted = token.end - token.start + 1 != len(token.text)
+        if is_quoted or (i > n and token.start != tokens[i - 1].end + 1):
+            break
+        text += token.text
+        if text in _OPERATORS:
+            count = i - n + 1
+    return count
+
+
 #: (dialect or family, what its text has, the rewriting).
 _REWRITES: tuple[tuple[str, re.Pattern[str], Callable[[Tokens], Tokens]], ...] = (
     ("spark", re.compile(r"(?i)\bschema\s+evolution\b"), _without_evolution),
     ("spark", re.compile(r"(?i)\bwindow\s*\("), _with_named_window),
+    ("postgres", re.compile("|".join(map(re.escape, _OPERATORS))), _with_operators),
     ("redshift", re.compile(r"(?i)\bremove\s+duplicates\b"), _with_inserted_row),
     ("tsql", re.compile(r"(?i)\bdeclare\s+@\w+\s+(?:as\s+)?table\b"), _with_temporary_tables),
     ("tsql", re.compile(r"\.\s*\."), partial(_with_schema, "dbo")),

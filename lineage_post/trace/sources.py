@@ -12,6 +12,7 @@ from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.field_types import named_columns
 from lineage_post.trace.frame import Frame, Operand
 from lineage_post.trace.opens import OpenUnknown, one_of
+from lineage_post.trace.printing import printed
 from lineage_post.trace.relation import AnyStep, Arms, Relation, Step
 from lineage_post.trace.renaming import renamed
 from lineage_post.trace.schema_index import split_name
@@ -211,7 +212,7 @@ def _dynamic(t: Tracer, node: Any, this: Any, f: Frame) -> tuple[Relation, str, 
             return t.table(parts), t.rules.key_of(parts[-1]), tuple(map(t.rules.key_of, parts))
     if isinstance(this, exp.Func):
         return function_relation(t, this, f, node), _function_key(t, this), ()
-    label = this.sql(dialect=t.rules.dialect)
+    label = printed(this, t.rules.dialect)
     return t.table((label,)), label, (label,)
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from sqlglot import exp
 
-from lineage_post.trace.alterations import new_name, renamed_column
+from lineage_post.trace.alterations import new_name
 from lineage_post.trace.ctes import with_ctes
 from lineage_post.trace.errors import Unsupported
 from lineage_post.trace.frame import Env, Frame, Operand
+from lineage_post.trace.harmless import is_harmless
 from lineage_post.trace.joins import join
 from lineage_post.trace.merge import merged
 from lineage_post.trace.multi_insert import Into, filled, table_of
@@ -43,33 +43,8 @@ class Written(NamedTuple):
     target: str | None = None
 
 
-#: Statements that move no column.
-_HARMLESS = (
-    "Drop", "Set", "Use", "Grant", "Revoke", "Comment", "Commit", "Rollback", "Transaction",
-    "Alter", "TruncateTable", "Analyze", "Describe", "Kill", "Pragma", "Cache", "Uncache",
-    "Refresh", "Semicolon", "Show", "Attach", "Detach", "Declare", "Summarize", "Install",
-)  # fmt: skip
-#: What an ALTER does that gives a table the rows of another one, or other values.
-_MOVING = frozenset({"SwapTable", "AlterRename", "ReplacePartition"})
-_MOVES = re.compile(
-    r"\b(SWAP\s+WITH|APPEND\s+FROM|EXCHANGE\s+(SUB)?PARTITIONS?|SWITCH|MOVE\s+PARTITION|RENAME\s+TO|"
-    r"(ATTACH|REPLACE)\s+PARTITION\b.*\bFROM|UPDATE\s+\S+\s*=)",
-    re.IGNORECASE | re.DOTALL,
-)
-#: Commands that are harmless unless this is in them: EXPLAIN ANALYZE runs what it explains.
-_DOING = {
-    "ALTER": _MOVES,
-    "EXPLAIN": re.compile(r"\bANALY[SZ]E\b.*\b(INSERT|UPDATE|DELETE|MERGE|CREATE)\b", re.I | re.S),
-}
 #: What a CREATE only writes down; what it reads is read by those who call it.
 _DEFINITIONS = frozenset({"macro", "function", "procedure"})
-_HARMLESS_WORDS = frozenset(
-    {
-        "ALTER", "ANALYZE", "BEGIN", "CALL_NOTHING", "COMMENT", "COMMIT", "EXPLAIN", "GRANT",
-        "LOAD", "MSCK", "OPTIMIZE", "REFRESH", "REVOKE", "ROLLBACK", "SET", "SHOW", "UNSET",
-        "VACUUM", "ZORDER", "FLUSH", "LOCK", "REINDEX", "CHECKPOINT", "SECURITY", "CLUSTER",
-    }
-)  # fmt: skip
 
 
 def written(t: Tracer, node: Any, env: Env) -> Written:
@@ -95,7 +70,7 @@ def written(t: Tracer, node: Any, env: Env) -> Written:
         return Written(query(t, node.expression, env, None), "create_view", label_of(t, node.this))
     if isinstance(node, exp.Summarize) and is_summary(t, node):
         return Written(query(t, node, env, None), "select")
-    if _is_harmless(node):
+    if is_harmless(node):
         return Written(_nothing(t), node.key)
     label = str(node.name or node.key).split(" ", 1)[0].upper()
     raise Unsupported(f"the effect of {label} on columns is not modelled")
@@ -108,20 +83,6 @@ def _refuse_through_cte(t: Tracer, node: Any, env: Env) -> None:
         return
     if len(target.parts) == 1 and t.key(target.this) in env:
         raise Unsupported(f"a write through the CTE {target.name} is not modelled")
-
-
-def _is_harmless(node: Any) -> bool:
-    if isinstance(node, exp.Command):
-        word, rest = str(node.this).upper(), str(node.args.get("expression") or "")
-        if word in _DOING and _DOING[word].search(rest):
-            return False
-        return word in _HARMLESS_WORDS
-    if renamed_column(node) is not None:
-        return True
-    for action in node.args.get("actions") or ():
-        if type(action).__name__ in _MOVING or action.args.get("using"):
-            return False
-    return type(node).__name__ in _HARMLESS
 
 
 def _nothing(t: Tracer) -> Relation:

@@ -16,6 +16,7 @@ from typing import Any
 from lineage_post.trace.dialects import rules_of
 from lineage_post.trace.influences import influences
 from lineage_post.trace.parsing import parse
+from lineage_post.trace.printing import printed
 from lineage_post.trace.provenance import SUBTYPES
 from lineage_post.trace.recording import Noted, Recorder
 from lineage_post.trace.relation import Relation
@@ -123,7 +124,7 @@ def _text(t: Tracer, noted: Noted) -> str | None:
     if noted.node is None:
         return None
     written = t.tokens.text_of(noted.node)
-    return written or str(noted.node.sql(dialect=t.rules.dialect, comments=False)).strip()
+    return written or printed(noted.node, t.rules.dialect)
 
 
 def _columns(t: Tracer, item: str | None, relation: Relation) -> list[StageColumn]:

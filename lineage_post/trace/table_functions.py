@@ -14,6 +14,7 @@ from lineage_post.trace.file_readers import read_files
 from lineage_post.trace.frame import Frame, Merged, Operand
 from lineage_post.trace.methods import as_columns
 from lineage_post.trace.opens import Open, OpenElement, OpenUnknown
+from lineage_post.trace.printing import printed
 from lineage_post.trace.provenance import JOIN, transformed
 from lineage_post.trace.relation import AnyStep, Relation
 from lineage_post.trace.schema_index import split_name
@@ -83,7 +84,7 @@ def _open_element(t: Tracer, array: Any, shape: Shape | None, x: int) -> Open | 
     """BigQuery reads the fields of an element by name: any, where a column has no known type."""
     if t.rules.name != "bigquery" or shape is not None or not isinstance(array, exp.Column):
         return None
-    return OpenElement(array.sql(dialect=t.rules.dialect), x)
+    return OpenElement(printed(array, t.rules.dialect), x)
 
 
 def _fields_as_columns(t: Tracer, node: Any, alias: Any, element: Struct) -> Relation:

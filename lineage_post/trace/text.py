@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from lineage_post.trace.printing import printed
 from lineage_post.trace.relation import AnyStep, Arms, Step
 from lineage_post.trace.tracer import Tracer
 
@@ -84,7 +85,7 @@ class Texts:
         text = self._tokens.text_of(step.node) if span is None else self._tokens.slice(*span)
         if text is not None:
             return text
-        return str(step.node.sql(dialect=self._tracer.rules.dialect, comments=False, copy=False))
+        return printed(step.node, self._tracer.rules.dialect)
 
 
 def _is_within(inner: Step, step: AnyStep) -> bool:

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from lineage_post.trace.errors import TooComplex
 from lineage_post.trace.opens import Open, OpenTable
+from lineage_post.trace.printing import printed
 from lineage_post.trace.provenance import collapsed
 from lineage_post.trace.recording import Recorder
 from lineage_post.trace.relation import AnyStep, Relation, Step, Table
@@ -156,7 +157,7 @@ class Tracer:
     def label(self, node: Any) -> str:
         """What a message calls an expression: its text, at most 80 characters of it."""
         written = self.tokens.text_of(node)
-        return (written or str(node.sql(dialect=self.rules.dialect, copy=False)))[:80]
+        return (written or printed(node, self.rules.dialect))[:80]
 
     def decide(self, frame: Frame, node: Any, start: int, x: int, kind: int) -> None:
         """Records that ``node``, evaluated to ``x``, decides rows of ``frame`` as ``kind``."""

@@ -13,11 +13,13 @@ from lineage_post.trace import trace
 COLUMNS = {
     "a": "integer", "b": "integer", "s": "varchar", "d": "date", "ts": "timestamp",
     "l": "integer[]", "st": "struct(x integer, y varchar)", "m": "map(varchar, integer)",
-    "p": "boolean", "f": "double", "n": "decimal(10, 2)", "Mixed": "integer",
+    "p": "boolean", "f": "double", "n": "decimal(10, 2)", "Mixed": "integer", "year": "integer",
+    "two words": "integer",
 }  # fmt: skip
 EXPRESSIONS = (
     "a + b", "-a", "- - a", "-(a + b)", "a - (b - 1)", "a + b + 1", "a + b * 2", "a // b", "a ** 2",
     "a & b", "a % 2", "mod(a, 2)", "pow(a, 2)", "s || 'x' || 'y'", '"Mixed" + 1', "t.a + t.b",
+    "year + 1", "max(year)", "t.year", '"two words" * 2', '"year"', '"two words"',
     "a > b", "a <> b", "a != b", "a = b and p", "a = 1 and b = 2 and p", "p or p and p",
     "(a > 1 and b > 2) or a < 3 and b < 4", "not p", "not a > b", "not a = b", "not (p and p)",
     "a is null", "a is not null", "a is distinct from b", "a is not distinct from b",
