@@ -9,7 +9,7 @@ from lineage_post.vocabulary import Reason, State
 
 HARMLESS = (
     ("postgres", "vacuum t"), ("postgres", "create user u"), ("postgres", "drop publication p"),
-    ("postgres", "create domain d as text check (value ~ 'x')"), ("postgres", "create type c as ()"),
+    ("postgres", "create domain d as text check (value ~ 'x')"), ("postgres", "create type c"),
     ("postgres", "create unique index i on t (a)"), ("postgres", "explain select a from t"),
     ("mysql", "create fulltext index i on t (a)"),
     ("clickhouse", "truncate table if exists t sync"), ("clickhouse", "system reload models"),
