@@ -36,6 +36,10 @@ class Relations:
         for node in sorted(project.nodes.values(), key=_builder_first):
             for parts in _names(node, project.adapter_type):
                 self._add(parts, node)
+        for parts, unique_id in _pointers(project):
+            if self.find(parts) is None:
+                self._ids[tuple(part.casefold() for part in parts)] = unique_id
+                self._spelled[parts] = unique_id
         for parts, unique_id in _at_home([*self._spelled.items()], project.home):
             self._ids.setdefault(tuple(part.casefold() for part in parts), unique_id)
             self._spelled.setdefault(parts, unique_id)
@@ -117,6 +121,16 @@ def _at_home(
 
 def _builder_first(node: Node) -> tuple[int, str]:
     return _BUILDS.get(node.resource_type, 9), node.unique_id
+
+
+def _pointers(project: Project) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The views that dbt 1.12 makes over the latest version of a model, where its config says so:
+    ``select * from orders_v2`` under the name ``orders``."""
+    for node in sorted(project.nodes.values(), key=_builder_first):
+        pointer = node.config.get("latest_version_pointer") if node.is_latest_version else None
+        if node.relation is not None and isinstance(pointer, dict) and pointer.get("enabled"):
+            name = str(pointer.get("alias") or node.name)
+            yield (*node.relation.parts[:-1], name), node.unique_id
 
 
 def _names(node: Node, adapter_type: str) -> Iterator[tuple[str, ...]]:

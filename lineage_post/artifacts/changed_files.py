@@ -10,6 +10,8 @@ from pathlib import Path, PurePosixPath
 from lineage_post.artifacts.model import Node, Project
 
 _YAML = (".yml", ".yaml")
+#: dbt 1.12 takes the last three too, where the project's flags allow them.
+_CODE = (".sql", ".py", ".sql.j2", ".sql.jinja2", ".sql.jinja")
 _WITH_FILES = frozenset({"model", "snapshot", "test"})
 
 
@@ -23,7 +25,7 @@ def changed_files(project: Project, project_dir: Path) -> list[str]:
         for node in project.nodes.values()
         if node.resource_type in _WITH_FILES
         and node.package_name == project.name
-        and node.path.endswith((".sql", ".py"))
+        and node.path.endswith(_CODE)
     ]
     states = [(node.path, _is_changed(project_dir / node.path, node, written_at)) for node in own]
     if all(state is None for _, state in states):

@@ -108,6 +108,9 @@ def _metric(resource: Any) -> dict[str, Any]:
         take(params, "numerator"),
         take(params, "denominator"),
         take(cumulative, "metric"),
+        # Those of dbt 1.12, which has no measures in its newer form of YAML.
+        take(conversion, "base_metric"),
+        take(conversion, "conversion_metric"),
         *_listed(take(params, "metrics")),
     ]
     inputs = [item for item in (*measures, *metrics) if item and not isinstance(item, str)]

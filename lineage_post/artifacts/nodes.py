@@ -38,6 +38,7 @@ CONFIG_KEYS = (
     "incremental_strategy",
     "indexes",
     "invalidate_hard_deletes",
+    "latest_version_pointer",
     "liquid_clustered_by",
     "location",
     "materialized",

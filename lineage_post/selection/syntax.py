@@ -18,7 +18,7 @@ _SELECTOR = re.compile(
     r"(?:(?P<plus_down>\+)(?P<down>\d*))?"
 )
 
-_FILES = (".sql", ".py", ".csv", ".yml", ".yaml")
+_FILES = (".sql", ".py", ".csv", ".yml", ".yaml", ".sql.j2", ".sql.jinja2", ".sql.jinja")
 
 
 @dataclass(frozen=True, slots=True)

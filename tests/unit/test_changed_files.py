@@ -90,6 +90,16 @@ def test_a_file_has_changed_where_its_text_says_something_else(
     assert changed(project) == expected
 
 
+@pytest.mark.parametrize("ending", ["j2", "jinja2", "jinja"])
+def test_the_other_endings_of_sql_that_dbt_takes_count_too(project: Path, ending: str) -> None:
+    path = f"models/stg.sql.{ending}"
+    manifest = make_manifest(make_model("stg", SQL, original_file_path=path))
+    manifest["metadata"]["generated_at"] = EARLY
+    (project / "target/manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    (project / path).write_text("select 1", encoding="utf-8")
+    assert changed(project) == [path]
+
+
 def test_artifacts_without_a_project_are_taken_as_they_are(project: Path) -> None:
     for name in ("models/stg.sql", "snapshots/all.sql"):
         (project / name).unlink()

@@ -65,6 +65,38 @@ def test_a_deferred_relation_stands_for_the_same_node() -> None:
     assert relations.find(("dev", "main", "orders")) == "model.shop.orders"
 
 
+def versioned(version: int, **pointer: object) -> dict[str, object]:
+    name = f"orders_v{version}"
+    return make_model(
+        "orders", "select 1", unique_id=f"model.shop.orders.v{version}", version=version,
+        latest_version=2, alias=name, relation_name=f'"dev"."main"."{name}"',
+        config={"materialized": "view", "latest_version_pointer": pointer},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("pointer", "name", "found"),
+    [
+        ({"enabled": True, "alias": None}, "orders", "model.shop.orders.v2"),
+        ({"enabled": True, "alias": "latest"}, "latest", "model.shop.orders.v2"),
+        ({"enabled": True, "alias": "latest"}, "orders", None),
+        ({"enabled": False, "alias": None}, "orders", None),
+        ({"enabled": None, "alias": None}, "orders", None),
+    ],
+)
+def test_a_pointer_to_the_latest_version_stands_for_it(
+    pointer: dict[str, object], name: str, found: str | None
+) -> None:
+    relations = relations_of(versioned(1, **pointer), versioned(2, **pointer))
+    assert relations.find(("dev", "main", name)) == found
+
+
+def test_another_node_of_the_name_of_a_pointer_stays_itself() -> None:
+    other = make_model("other", "select 1", relation_name='"dev"."main"."orders"')
+    relations = relations_of(versioned(2, enabled=True), other)
+    assert relations.find(("dev", "main", "orders")) == "model.shop.other"
+
+
 def test_a_source_over_a_model_s_table_is_its_twin() -> None:
     source = make_source("orders")
     model = make_model("orders", "select 1", schema="raw", relation_name='"dev"."raw"."orders"')

@@ -197,6 +197,19 @@ def test_a_filter_of_a_metrics_input_and_a_conversion_are_read() -> None:
     assert {u.unique_id for u in Analysis(lineage).uses.of(STG, "status")} >= {"metric.shop.rate"}
 
 
+def test_a_conversion_may_be_of_metrics_instead_of_measures() -> None:
+    models = {"semantic_model.shop.stg": semantic("stg", "order", "status")}
+    own = {"metric_aggregation_params": {"semantic_model": "stg", "agg": "sum"}, "expr": "total"}
+    of_metrics = {"conversion_type_params": {"entity": "order", "base_metric": {"name": "visits"},
+                                             "conversion_metric": {"name": "buys"}}}  # fmt: skip
+    for name in ("visits", "buys"):
+        found = {**metric(name, type_params=own), **metric("rate", type_params=of_metrics)}
+        found["metric.shop.rate"]["depends_on"] = {"nodes": [f"metric.shop.{name}"]}
+        lineage = lineage_of(ORDERS, stg(), semantic_models=models, metrics=found)
+        told = {use.unique_id for use in Analysis(lineage).uses.of(STG, "total")}
+        assert told == {f"metric.shop.{name}", "metric.shop.rate"}
+
+
 def test_two_models_of_one_name_are_told_apart_by_their_package() -> None:
     ours = make_model("dup", "select id from dev.raw.orders", [RAW])
     theirs = make_model("dup", "select id from dev.raw.orders", [RAW], package="other",
