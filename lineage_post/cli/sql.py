@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import click
-import yaml
 from sqlglot import TokenType
 from sqlglot.errors import SqlglotError
 
 from lineage_post.cli import FINDINGS, console, wording
 from lineage_post.cli.loading import Request, known_dialect, options_of
 from lineage_post.cli.places import Places, place_options
+from lineage_post.cli.sql_input import SqlCommand, read_schema, read_text
 from lineage_post.cli.stages import show_stages, stage_to_dict
-from lineage_post.errors import ArtifactError, LineageError, OptionError
+from lineage_post.errors import LineageError, OptionError
 from lineage_post.options import Options
 from lineage_post.publish import json
 from lineage_post.trace import Trace, TraceEdge, trace_script
@@ -27,12 +24,11 @@ from lineage_post.trace.folding import conservative as folded
 from lineage_post.trace.steps import steps
 from lineage_post.vocabulary import Certainty, EdgeType, State
 
-Schema = dict[str, dict[str, str | None]]
 _ADAPTER = re.compile(r'"adapter_type":\s*"(\w+)"')
 _HEAD = 65_536
 
 
-@click.command("sql")
+@click.command("sql", cls=SqlCommand)
 @click.argument("statement", metavar="SQL | FILE | -")
 @click.option(
     "--dialect",
@@ -42,7 +38,7 @@ _HEAD = 65_536
     "--schema",
     "schema_file",
     metavar="FILE",
-    help="YAML or JSON: {relation: {column: type}}, or a list of columns.",
+    help="YAML or JSON: {relation: {column: type}}, or a list of columns; below db, schema too.",
 )
 @click.option("--steps", "with_steps", is_flag=True, help="Show the columns after every stage.")
 @click.option("--conservative", is_flag=True, help="Let outputs inherit what decides rows.")
@@ -64,11 +60,11 @@ def command(
     """
     dialect = known_dialect(dialect) if dialect else None
     options = _in_dialect(options_of(places, Request(dialect=dialect)), places)
-    text = _text(statement)
+    text = read_text(statement)
     _require_statement(text, options.dialect)
     settings: dict[str, Any] = {
         "dialect": options.dialect,
-        "schema": _schema(schema_file) if schema_file else {},
+        "schema": read_schema(schema_file) if schema_file else {},
         "commands": options.commands,
         "masking_functions": options.masking_functions,
     }
@@ -117,53 +113,6 @@ def _require_statement(text: str, dialect: str | None) -> None:
             "there is no statement in the text",
             hint="Give SQL, the name of a file with it, or - for standard input.",
         )
-
-
-def _text(statement: str) -> str:
-    """The SQL: from stdin for -, from a file if there is one of this name, else as given."""
-    try:
-        if statement == "-":
-            return sys.stdin.read()
-        if _is_file(statement):
-            return Path(statement).read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        name = "standard input" if statement == "-" else statement
-        raise ArtifactError(f"{name}: not UTF-8: {error}", hint="Save it as UTF-8.") from error
-    if "\n" not in statement and statement.endswith(".sql"):
-        raise ArtifactError(f"{statement}: there is no such file", hint="Or give the SQL itself.")
-    return statement
-
-
-def _is_file(text: str) -> bool:
-    """Whether a file is called so: SQL is no name, and longer than a name may be."""
-    try:
-        return Path(text).is_file()
-    except (OSError, ValueError):
-        return False
-
-
-def _schema(file: str) -> Schema:
-    hint = "Write `relation: {column: type}` for each relation, in YAML or JSON."
-    try:
-        document = yaml.safe_load(Path(file).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ArtifactError(f"{file}: there is no such file", hint=hint) from None
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ArtifactError(f"{file}: not readable: {error}", hint=hint) from error
-    if not isinstance(document, Mapping):
-        raise ArtifactError(f"{file}: not a mapping of relations", hint=hint)
-    return {str(name): _columns(file, str(name), value) for name, value in document.items()}
-
-
-def _columns(file: str, relation: str, value: Any) -> dict[str, str | None]:
-    if isinstance(value, list):
-        return {str(column): None for column in value}
-    if isinstance(value, Mapping):
-        return {str(column): str(kind) if kind else None for column, kind in value.items()}
-    raise ArtifactError(
-        f"{file}: {relation!r} is neither a mapping nor a list of columns",
-        hint="Write `relation: {column: type}` or `relation: [column, ...]`.",
-    )
 
 
 def _document(traces: tuple[Trace, ...], options: Options, conservative: bool) -> dict[str, Any]:
