@@ -135,10 +135,13 @@ def _relation_of_item(t: Tracer, node: Any, f: Frame) -> tuple[Relation, str, tu
 
 
 def _row_name(t: Tracer, node: Any) -> str:
-    """What BigQuery's ``unnest(a) as x`` is called: sqlglot lists x as a column."""
+    """What an ``unnest(a)`` without an alias is called, and BigQuery's ``unnest(a) as x``, of
+    which sqlglot lists x as a column."""
+    if t.rules.name != "bigquery":
+        return t.rules.key_of("unnest")
     alias = node.args.get("alias")
     columns = alias.args.get("columns") if isinstance(alias, exp.TableAlias) else None
-    return t.key(columns[0]) if columns and t.rules.name == "bigquery" else ""
+    return t.key(columns[0]) if columns else ""
 
 
 def _bring_offset(t: Tracer, node: Any, relation: Relation, f: Frame) -> None:

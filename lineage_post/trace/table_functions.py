@@ -231,6 +231,9 @@ def name_of(function: Any) -> str:
     """The name of a function as the dialect writes it, or as sqlglot does."""
     if isinstance(function, exp.Anonymous):
         return str(function.name)
+    if isinstance(function, exp.GenerateSeries):
+        # DuckDB's range is a series without its end; that of Postgres has a class of its own
+        return "range" if function.args.get("is_end_exclusive") else "generate_series"
     return str(function.sql_name() if isinstance(function, exp.Func) else function.key)
 
 
