@@ -47,7 +47,8 @@ def newer_yaml(project: Project, project_dir: Path) -> list[str]:
         return []
     yaml = {path for path in known if path.endswith(_YAML)}
     yaml.update(node.patch_path.partition("://")[2] for node in own if node.patch_path)
-    folders = {str(PurePosixPath(path).parent) for path in (*known, *yaml)}
+    # Beside dbt_project.yml, of which hooks are, stands what is not dbt's, or no part of a manifest.
+    folders = {str(PurePosixPath(path).parent) for path in (*known, *yaml)} - {"."}
     listed = {*yaml, *_yaml_in(project_dir, folders), "dbt_project.yml"}
     return sorted(p for p in listed if p and _is_newer(project_dir / p, written_at))
 

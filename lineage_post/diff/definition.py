@@ -16,6 +16,8 @@ from typing import Any
 import sqlglot
 from sqlglot import exp
 
+from lineage_post.trace.spaces import readable
+
 #: What the statement calls a table -> the node it stands for.
 NodeOf = Callable[[tuple[str, ...]], str]
 #: A column of a node -> the name it had before.
@@ -65,7 +67,7 @@ def definition_of(
 ) -> Definition | None:
     """The definition of a statement, None where it cannot be read."""
     try:
-        tree: Any = sqlglot.parse_one(sql, read=dialect)
+        tree: Any = sqlglot.parse_one(readable(sql, dialect), read=dialect)
         return _Reader(tree, dialect, node_of, name_before, stop_at).definition(outputs)
     except (sqlglot.errors.SqlglotError, RecursionError):
         return None

@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from lineage_post.lineage import Lineage
 from lineage_post.trace.dialects import dialect_of
+from lineage_post.trace.spaces import readable
 
 _OUTER = re.compile(r"(?i)\b(left|right|full)\b")
 
@@ -53,8 +54,9 @@ class OuterJoins:
             task = self._tasks.get(node)
             sql = task.sql if task is not None else ""
             try:
-                has_any = _OUTER.search(sql) is not None
-                tree: Any = sqlglot.parse_one(sql, read=self._dialect) if has_any else None
+                tree: Any = None
+                if _OUTER.search(sql) is not None:
+                    tree = sqlglot.parse_one(readable(sql, self._dialect), read=self._dialect)
             except (sqlglot.errors.SqlglotError, RecursionError):
                 tree = None
             self._found[node] = list(self._with_ctes(node, tree)) if tree is not None else []

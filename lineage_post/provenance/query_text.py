@@ -9,12 +9,15 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from lineage_post.provenance.refusal import Refusal, refuse
+from lineage_post.trace.spaces import readable
 
 
 def parsed(sql: str, dialect: str) -> exp.Expr:
     """The one query in ``sql``. Raises Refusal for all else, and for what has no rule."""
     try:
-        statements = [s for s in sqlglot.parse(sql, read=dialect) if s is not None]
+        statements = [
+            s for s in sqlglot.parse(readable(sql, dialect), read=dialect) if s is not None
+        ]
     except SqlglotError as error:
         line = re.search(r"Line (\d+)", str(error))
         raise Refusal("SQL that cannot be parsed", int(line[1]) if line else None) from error

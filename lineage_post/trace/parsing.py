@@ -17,14 +17,13 @@ from lineage_post.trace.limits import check
 from lineage_post.trace.multi_insert import single_statements
 from lineage_post.trace.result import Trace, failed, fault_of
 from lineage_post.trace.rewriting import rewritten
+from lineage_post.trace.spaces import has_marks, spaced
 from lineage_post.vocabulary import Reason
 
 Statement = Any
 _of_thread = threading.local()
 #: ``replace into t select ...`` writes what an INSERT would.
 _REPLACE = re.compile(r"(?i)(?:(?<=;)|\A)(\s*)\breplace(?=\s+into\b)")
-#: The byte order mark, and what else DuckDB takes for a space.
-_MARK, _INVISIBLE = re.compile("\ufeff"), re.compile("[\u200b\u2060\ufeff]")
 _TOKEN = re.compile(r"<Token token_type: (?:TokenType\.)?([^,]*), text: (.*?), line: [^>]*>")
 _CLASS = re.compile(r"<class '(?:\w+\.)*(\w+)'>")
 
@@ -52,27 +51,10 @@ def _tokens(sql: str, rules: Rules) -> Sequence[Any]:
         # as long as the word it stands for, so that places in the text stay
         sql = _REPLACE.sub(r"\1insert ", sql)
     tokens = _tools(rules)[0].tokenize(sql)
-    spaced = _spaced(sql, tokens, _INVISIBLE if rules.family == "duckdb" else _MARK)
-    if spaced != sql:
-        tokens = _tools(rules)[0].tokenize(spaced)
-    return rewritten(tokens, spaced, rules)
-
-
-def _spaced(sql: str, tokens: Sequence[Any], marks: re.Pattern[str]) -> str:
-    """The text with a space for each mark that nobody sees, and that sqlglot takes for a letter.
-
-    A file saved with a byte order mark begins with one, and dbt leaves it in the model. What
-    stands in quotes stays, and so do all places in the text.
-    """
-    if sql.isascii() or not marks.search(sql):
-        return sql
-    parts, end = [], 0
-    for token in tokens:
-        text = sql[token.start : token.end + 1]
-        if text == token.text:  # not in quotes
-            parts += [sql[end : token.start], marks.sub(" ", text)]
-            end = token.end + 1
-    return "".join([*parts, sql[end:]])
+    if has_marks(sql, rules):
+        sql = spaced(sql, tokens, rules)
+        tokens = _tools(rules)[0].tokenize(sql)
+    return rewritten(tokens, sql, rules)
 
 
 def _tools(rules: Rules) -> tuple[Any, Any]:

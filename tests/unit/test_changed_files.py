@@ -211,6 +211,18 @@ def test_yaml_that_is_newer_than_the_manifest_may_have_changed(
     assert newer(with_yaml) == expected
 
 
+def test_of_yaml_beside_dbt_project_yml_nothing_is_said(with_yaml: Path) -> None:
+    """A hook is of dbt_project.yml; dbt itself writes .user.yml there, and others their own."""
+    project = json.loads((with_yaml / "target/manifest.json").read_text(encoding="utf-8"))
+    hook = make_model("hook", "select 1", [], resource_type="operation")
+    hook["original_file_path"] = "./dbt_project.yml"
+    project["nodes"]["operation.shop.hook"] = hook
+    (with_yaml / "target/manifest.json").write_text(json.dumps(project), encoding="utf-8")
+    for name in (".user.yml", "docker-compose.yaml", "dbt_project.yml"):
+        (with_yaml / name).write_text("version: 2\n", encoding="utf-8")
+    assert newer(with_yaml) == ["dbt_project.yml"]
+
+
 def test_of_a_checkout_in_which_every_file_is_newer_nothing_is_said(with_yaml: Path) -> None:
     for file in with_yaml.rglob("*.*"):
         os.utime(file)

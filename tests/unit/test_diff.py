@@ -246,6 +246,11 @@ def test_the_order_of_conditions_and_parentheses_around_them_are_no_change(
     assert told(diff([stg(before)], [stg(after)])) == set()
 
 
+def test_a_byte_order_mark_is_no_change() -> None:
+    text = "select id, amount from dev.main.stg where amount > 0"
+    assert not diff([stg(), fct(text)], [stg(), fct(f"\ufeff{text}")]).changes
+
+
 def test_a_condition_that_binds_otherwise_is_a_change() -> None:
     before = stg("select id from dev.raw.orders where (id > 0 or total > 1) and status = 'x'")
     after = stg("select id from dev.raw.orders where id > 0 or total > 1 and status = 'x'")
