@@ -42,12 +42,12 @@ def newer_yaml(project: Project, project_dir: Path) -> list[str]:
     """
     written_at = _timestamp(project.generated_at)
     own = [node for node in project.nodes.values() if node.package_name == project.name]
-    known = {node.path for node in own if node.path}
+    known = {str(PurePosixPath(node.path)) for node in own if node.path}
     if written_at is None or not any(_is_older(project_dir / path, written_at) for path in known):
         return []
     yaml = {path for path in known if path.endswith(_YAML)}
     yaml.update(node.patch_path.partition("://")[2] for node in own if node.patch_path)
-    # Beside dbt_project.yml, of which hooks are, stands what is not dbt's, or no part of a manifest.
+    # Beside dbt_project.yml, of which hooks are, stands what is in no manifest.
     folders = {str(PurePosixPath(path).parent) for path in (*known, *yaml)} - {"."}
     listed = {*yaml, *_yaml_in(project_dir, folders), "dbt_project.yml"}
     return sorted(p for p in listed if p and _is_newer(project_dir / p, written_at))
