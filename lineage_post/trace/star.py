@@ -44,10 +44,11 @@ def plain_relations(
     """The relations a star takes over as they are, or None where it is not that plain."""
     if f.merged or _is_modified(star):
         return None
-    if not qualifier:
-        return [operand.relation for operand in f.operands]
-    operand = _operand_of(t, qualifier, f)
-    return None if operand is None else [operand.relation]
+    operand = _operand_of(t, qualifier, f) if qualifier else None
+    if qualifier and operand is None:
+        return None
+    relations = [o.relation for o in (f.operands if operand is None else [operand])]
+    return None if any(isinstance(r.open, OpenElement) for r in relations) else relations
 
 
 def _is_modified(star: Any) -> bool:
@@ -82,8 +83,12 @@ def _operand_of(t: Tracer, qualifier: Sequence[Any], f: Frame) -> Operand | None
     return None
 
 
-def _items_of(relation: Relation, owner: str | None = None) -> tuple[list[Item], list[Open]]:
+def _items_of(
+    relation: Relation, owner: str | None = None, *, has_offset: bool = False
+) -> tuple[list[Item], list[Open]]:
     items = list(map(Item, relation.spellings, relation.all(), relation.steps, repeat(owner)))
+    if isinstance(relation.open, OpenElement):  # it may be a row: its fields then, not itself
+        items = items[1:] if has_offset else []
     return items, [relation.open] if relation.open is not None else []
 
 
@@ -96,7 +101,7 @@ def unqualified_items(t: Tracer, f: Frame) -> tuple[list[Item], list[Open]]:
             opens.append(operand.relation.open)
     if not f.merged:
         for operand in f.operands:
-            items.extend(_items_of(operand.relation, operand.key)[0])
+            items.extend(_items_of(operand.relation, operand.key, has_offset=True)[0])
         return items, opens
     emitted: set[str] = set()
     if not t.rules.merged_in_place:
@@ -104,7 +109,7 @@ def unqualified_items(t: Tracer, f: Frame) -> tuple[list[Item], list[Open]]:
             items.append(Item(merged.spelling, merged.provenance, merged.step))
             emitted.add(key)
     for n, operand in enumerate(f.operands):
-        for item in _items_of(operand.relation, operand.key)[0]:
+        for item in _items_of(operand.relation, operand.key, has_offset=True)[0]:
             key = t.rules.key_of(item.spelling)
             column = f.merged.get(key)
             if column is None or n not in column.operands:

@@ -17,6 +17,7 @@ from lineage_post.trace.opens import Open, OpenElement, OpenUnknown
 from lineage_post.trace.printing import printed
 from lineage_post.trace.provenance import JOIN, transformed
 from lineage_post.trace.relation import AnyStep, Relation
+from lineage_post.trace.renaming import renamed
 from lineage_post.trace.schema_index import split_name
 from lineage_post.trace.shapes import Shape, Struct
 from lineage_post.trace.table_function_columns import Columns, columns_of, is_reader
@@ -56,6 +57,7 @@ def exploded(t: Tracer, node: Any, f: Frame, alias: Any) -> Relation:
     elements = [array_of(t, array, f)[0] for array in arrays]
     shapes = [t.expression_shape(array, f) for array in arrays]
     names = _columns(t, alias)
+    is_listed = bool(names)
     if not names:
         name = _name(t, alias)
         names = [t.rules.unnest_name or name or "unnest"]
@@ -76,13 +78,15 @@ def exploded(t: Tracer, node: Any, f: Frame, alias: Any) -> Relation:
         names.append(t.spell(offset) if isinstance(offset, exp.Identifier) else "offset")
         provenances.append(0)
     steps: list[AnyStep] = [None] * len(names)
-    open_ = _open_element(t, arrays[0], shapes[0], elements[0]) if len(arrays) == 1 else None
+    open_ = None
+    if len(arrays) == 1 and (t.rules.name == "bigquery" or not is_listed):
+        open_ = _open_element(t, arrays[0], shapes[0], elements[0])
     return Relation(t.rules, names, provenances, steps, open_=open_, shapes=element_shapes)
 
 
 def _open_element(t: Tracer, array: Any, shape: Shape | None, x: int) -> Open | None:
-    """BigQuery reads the fields of an element by name: any, where a column has no known type."""
-    if t.rules.name != "bigquery" or shape is not None or not isinstance(array, exp.Column):
+    """An element of a column without a known type may be a row, whose fields are read by name."""
+    if not t.rules.unnests_fields or shape is not None or not isinstance(array, exp.Column):
         return None
     return OpenElement(printed(array, t.rules.dialect), x)
 
@@ -109,9 +113,7 @@ def lateral_relation(t: Tracer, node: Any, f: Frame) -> Relation:
         relation = t.query(t, inner, f.env, f)
         f.is_partial = before
         names = _columns(t, alias)
-        if not relation.spellings or not names:
-            return relation
-        return relation.renamed(names[: len(relation.spellings)])
+        return renamed(t, relation, names) if names else relation
     if isinstance(inner, exp.Unnest):
         return exploded(t, inner, f, alias)
     return function_relation(t, inner, f, node)
