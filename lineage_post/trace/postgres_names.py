@@ -99,6 +99,8 @@ def _name_of_call(t: Tracer, node: Any) -> str | None:
         return "date_part" if is_call else "extract"
     if isinstance(node, exp.Trim):
         return _TRIMS.get(str(node.args.get("position") or "").upper(), "btrim")
+    if isinstance(node, exp.GroupConcat) and t.rules.name == "redshift":
+        return "listagg"
     return None if isinstance(node, exp.Binary) else _PLAIN.get(node.__class__, _key_of(node))
 
 

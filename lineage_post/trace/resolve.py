@@ -15,7 +15,7 @@ from sqlglot.expressions import Identifier
 from lineage_post.trace.ctes import Cte
 from lineage_post.trace.dialects import Visible
 from lineage_post.trace.frame import Frame, Operand
-from lineage_post.trace.opens import OpenTable
+from lineage_post.trace.opens import Open, OpenTable
 from lineage_post.trace.paths import beyond, field_of_name, numbered, read_fields, resolve_path
 from lineage_post.trace.pseudo_columns import is_pseudo_column
 from lineage_post.trace.relation import Relation, Step
@@ -173,7 +173,7 @@ def _alias(t: Tracer, g: Frame, i: int, key: str) -> int:
     x = g.provenances[i]
     opens = [o.relation.open for o in g.operands if o.relation.open is not None]
     seen = [o.seen[key] for o in opens if isinstance(o, OpenTable) and key in o.seen]
-    if not opens or x in seen:
+    if not opens or x in seen or _would_be_twice(t, opens, g):
         return x
     if len(seen) == 1 and len(opens) == 1:  # read elsewhere, so it is there
         t.step = None
@@ -184,6 +184,14 @@ def _alias(t: Tracer, g: Frame, i: int, key: str) -> int:
     detail = f"{g.spellings[i]} is taken for the output of that name, not for a column of {labels}"
     doubt = t.sources.doubt(Reason.SCHEMA_MISSING, f"{detail}, whose columns are not known")
     return t.sources.assumed(x) | doubt
+
+
+def _would_be_twice(t: Tracer, opens: Sequence[Open], g: Frame) -> bool:
+    """``select *, f(a) as b, b + 1 as c``: a column b would be an output twice, which most engines
+    refuse."""
+    if t.rules.renames_duplicates:
+        return False
+    return all(any(o is listed for listed in g.opens) for o in opens)
 
 
 def _ambiguous(t: Tracer, identifier: Any, key: str, g: Frame) -> int:
