@@ -130,6 +130,13 @@ def _keys(t: Tracer, keys: Any, f: Frame, kind: int) -> int:
     return as_condition(t, x, start, kind)
 
 
+@handles("NextValueFor")
+def next_value(t: Tracer, node: Any, f: Frame) -> int:
+    """T-SQL's ``next value for s over (order by a)``: s is a sequence, a decides who gets which."""
+    order = node.args.get("order")
+    return _keys(t, order.args["expressions"], f, SORT) if isinstance(order, exp.Order) else 0
+
+
 def _classes(*names: str) -> tuple[Any, ...]:
     return tuple(c for name in names if (c := getattr(exp, name, None)) is not None)
 

@@ -27,7 +27,7 @@ _OF_DIALECT = {
     },
     "postgres": {
         "ctid", "xmin", "xmax", "cmin", "cmax", "tableoid", "user", "current_schema",
-        "current_catalog", "current_role",
+        "current_catalog", "current_role", "system_user",
     },
     "spark": {"_metadata", "input__file__name", "block__offset__inside__file"},
     "sqlite": {"rowid", "_rowid_"},

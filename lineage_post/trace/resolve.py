@@ -157,10 +157,12 @@ def _searched(key: str, g: Frame) -> tuple[Relation | None, int]:
 
 def _named_expression(t: Tracer, cte: Cte, f: Frame) -> int:
     """ClickHouse's ``with a + b as s``: the expression stands wherever the name is used."""
-    scope = Frame(f, cte.env)
+    node = cte.node.args["this"]
+    # A subquery reads nothing of the SELECT that uses its value.
+    scope = Frame(None if isinstance(node, exp.Query) else f, cte.env)
     start = len(t.log)
-    x = t.hooks.evaluate(t, cte.node.args["this"], scope)
-    t.step = Step(cte.node.args["this"], scope, start, len(t.log), x)
+    x = t.hooks.evaluate(t, node, scope)
+    t.step = Step(node, scope, start, len(t.log), x)
     return x
 
 

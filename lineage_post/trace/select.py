@@ -12,6 +12,7 @@ from lineage_post.trace.dialects import Visible
 from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.frame import Env, Frame, Operand
 from lineage_post.trace.having import visible_in_having
+from lineage_post.trace.inline_aliases import with_inline_aliases
 from lineage_post.trace.joins import join
 from lineage_post.trace.match_recognize import matched_item, recognize
 from lineage_post.trace.opens import OpenUnknown, OpenWithout, one_of
@@ -38,6 +39,8 @@ def select(t: Tracer, node: Any, env: Env, outer: Frame | None) -> Relation:
     """The relation of a SELECT."""
     t.spend()
     a = node.args
+    if t.rules.everywhere_alias_first:
+        env = with_inline_aliases(t, a, env)
     f = Frame(outer, env)
     t.frames.append(f)
     # A subquery within an item of a select list has a list of its own.

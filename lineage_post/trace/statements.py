@@ -45,6 +45,8 @@ class Written(NamedTuple):
 
 #: What a CREATE only writes down; what it reads is read by those who call it.
 _DEFINITIONS = frozenset({"macro", "function", "procedure"})
+#: What a table or a view can be made as.
+_MAKES_ROWS = (exp.Query, exp.Table, exp.Pivot, exp.Values)
 
 
 def written(t: Tracer, node: Any, env: Env) -> Written:
@@ -112,7 +114,7 @@ def _create(t: Tracer, node: Any, env: Env) -> Written:
     label = label_of(t, target) if isinstance(target, exp.Table) else None
     if clone is not None and kind != "table":
         raise Unsupported(f"the clone of a {kind} is not modelled")
-    is_query = isinstance(source, (exp.Query, exp.Table, exp.Pivot)) or is_summary(t, source)
+    is_query = isinstance(source, _MAKES_ROWS) or is_summary(t, source)
     if source is not None and not is_query and kind in ("table", "view"):
         raise Unsupported(f"a {kind} made as {source.key.upper()} is not modelled")
     if not is_query or _is_structure(t, source) or kind in _DEFINITIONS:

@@ -60,7 +60,10 @@ def _is_table(t: Tracer, name: Any, f: Frame) -> bool:
     if t.rules.name != "clickhouse" or not isinstance(name, exp.Column):
         return False
     first = next(name.args[part] for part in ("db", "table", "this") if name.args.get(part))
-    return isinstance(first, exp.Identifier) and find_column(t, t.key(first), f) is None
+    if not isinstance(first, exp.Identifier) or find_column(t, t.key(first), f) is not None:
+        return False
+    cte = f.env.get(t.key(first))
+    return cte is None or not cte.is_scalar
 
 
 def _all_of(name: Any) -> Any:
