@@ -12,6 +12,7 @@ from lineage_post.trace.document_shapes import of_document_pairs, of_pairs, of_w
 from lineage_post.trace.elements import first_item, is_of_row, picked
 from lineage_post.trace.expressions import evaluate
 from lineage_post.trace.field_types import (
+    ArrayType,
     FieldType,
     JsonType,
     StructType,
@@ -321,12 +322,23 @@ def of_cast(t: Tracer, node: Any, f: Frame) -> MaybeShape:
     if isinstance(kind, JsonType):
         return of_written(t, node, f)
     inner = of_inner(t, node, f)
-    if isinstance(inner, Struct) and isinstance(kind, StructType):
-        names = [name for name, _ in kind.fields]
-        if len(names) == len(inner.fields.spellings):
-            return changed(t, Struct(inner.fields.renamed(names)), transformed)
+    found = _under_type(inner, kind)
+    if found is not None:
+        return changed(t, found, transformed)
     if inner is None or isinstance(inner, Document):
         return _typed(t, kind, node.args["this"], f)
+    return None
+
+
+def _under_type(shape: MaybeShape, kind: FieldType) -> MaybeShape:
+    """The fields under the names that a type of as many gives them."""
+    if isinstance(shape, Struct) and isinstance(kind, StructType):
+        names = [name for name, _ in kind.fields]
+        if len(names) == len(shape.fields.spellings):
+            return Struct(shape.fields.renamed(names))
+    if isinstance(shape, Array) and isinstance(kind, ArrayType):
+        element = _under_type(shape.element, kind.element)
+        return None if element is None else Array(element)
     return None
 
 
