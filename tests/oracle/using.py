@@ -134,5 +134,5 @@ def _replace_merged(select: exp.Select, merged: dict[str, exp.Expression]) -> No
 def _own_columns(select: exp.Select) -> Iterator[exp.Column]:
     """Columns of the select itself: not those inside joins' conditions or inner queries."""
     for column in select.find_all(exp.Column):
-        if column.find_ancestor(exp.Select) is select and column.find_ancestor(exp.Join) is None:
+        if column.find_ancestor(exp.Select, exp.Join) is select:
             yield column
