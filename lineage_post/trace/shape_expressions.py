@@ -33,6 +33,9 @@ from lineage_post.trace.tracer import Tracer
 def of_column(t: Tracer, node: Any, f: Frame) -> MaybeShape:
     parts = [node.args[p] for p in ("catalog", "db", "table") if node.args.get(p) is not None]
     identifier = node.args["this"]
+    if isinstance(identifier, exp.Star) and len(parts) == 1 and not any(identifier.args.values()):
+        row = find_operand(t.key(parts[0]), f)  # Postgres' ``to_jsonb(t.*)``
+        return None if row is None else Struct(row.relation)
     if not isinstance(identifier, exp.Identifier):
         return None
     parts.append(identifier)
