@@ -82,6 +82,9 @@ def find_operand(key: str, f: Frame | None) -> Operand | None:
 def find_column(t: Tracer, key: str, f: Frame | None) -> Hit | None:
     """The one known column of that name, innermost frame first."""
     while f is not None:
+        if key in f.merged:
+            one = f.merged[key]
+            return Relation(t.rules, (one.spelling,), [one.provenance], [one.step]), 0
         for operand in f.operands:
             i = operand.relation.position(key)
             if i >= 0:
