@@ -250,8 +250,8 @@
             {%- else -%}
                 {%- do names.extend([node.name, node.package_name ~ '.' ~ node.name]) -%}
             {%- endif -%}
-            {%- for name in names if lineage_post.matches(name, head) and node.unique_id not in ids -%}
-                {%- do ids.append(node.unique_id) -%}
+            {%- for name in names if lineage_post.matches(name, head) -%}
+                {%- if node.unique_id not in ids -%}{%- do ids.append(node.unique_id) -%}{%- endif -%}
             {%- endfor -%}
         {%- endfor -%}
         {#- Without a pattern it is one node, a model rather than a source of its name. -#}
@@ -327,43 +327,49 @@
     {%- do came_by.update({first: none}) -%}
     {%- set state = {'frontier': [[unique_id, start]], 'unknown': [], 'changes': [], 'fed': []} -%}
     {%- set checked = {} -%}
-    {%- for depth in range(200) if state.frontier -%}
-        {%- do lineage_post.unknowns_of(tables, state, checked) -%}
-        {%- set nodes = state.frontier | map(attribute=0) | unique | list -%}
-        {%- set at = {} -%}
-        {%- for node, column in state.frontier -%}{%- do at.update({node ~ '|' ~ (column or ''): true}) -%}{%- endfor -%}
-        {%- set frontier = [] -%}
-        {%- for edge in lineage_post.edges_into(tables, nodes, indirect) -%}
-            {%- set target = edge.to_node ~ '|' ~ (edge.to_column or '') -%}
-            {%- set source = edge.from_node ~ '|' ~ (edge.from_column or '') -%}
-            {%- set is_stop = kind in ['only_derives_from', 'is_identity_of']
-                and target | lower in origins.all and target != first -%}
-            {%- if target in at and not is_stop -%}
-                {%- if edge.type == 'DIRECT' -%}{%- do state.fed.append(target) -%}{%- endif -%}
-                {%- set is_open = not (
-                    (kind == 'masked_from' and edge.masking is true)
-                    or (kind == 'is_aggregated' and edge.subtype == 'AGGREGATION'
-                        and '"kind":"identity"' not in (edge.ops or '') | replace(' ', ''))
-                    or (kind == 'derives_from' and (edge.certainty == 'assumed' or checked[edge.to_node].stale))
-                    or (kind == 'is_identity_of' and (edge.subtype != 'IDENTITY' or edge.certainty == 'assumed'))
-                ) -%}
-                {%- if not is_open and kind == 'is_identity_of' -%}{%- do state.changes.append(edge) -%}{%- endif -%}
-                {%- if is_open and source not in came_by -%}
-                    {%- do came_by.update({source: {'to': target, 'edge': edge}}) -%}
-                    {#- A field of a struct may come from any column that the struct was made of. -#}
-                    {%- if kind != 'derives_from' or not edge.from_field -%}
-                        {%- do frontier.append([edge.from_node, edge.from_column]) -%}
+    {#- The Jinja of dbt 2 asks the condition of a loop once, ahead of it: what changes on the way is
+        asked within. -#}
+    {%- for depth in range(200) -%}
+        {%- if state.frontier -%}
+            {%- do lineage_post.unknowns_of(tables, state, checked) -%}
+            {%- set nodes = state.frontier | map(attribute=0) | unique | list -%}
+            {%- set at = {} -%}
+            {%- for node, column in state.frontier -%}{%- do at.update({node ~ '|' ~ (column or ''): true}) -%}{%- endfor -%}
+            {%- set frontier = [] -%}
+            {%- for edge in lineage_post.edges_into(tables, nodes, indirect) -%}
+                {%- set target = edge.to_node ~ '|' ~ (edge.to_column or '') -%}
+                {%- set source = edge.from_node ~ '|' ~ (edge.from_column or '') -%}
+                {%- set is_stop = kind in ['only_derives_from', 'is_identity_of']
+                    and target | lower in origins.all and target != first -%}
+                {%- if target in at and not is_stop -%}
+                    {%- if edge.type == 'DIRECT' -%}{%- do state.fed.append(target) -%}{%- endif -%}
+                    {%- set is_open = not (
+                        (kind == 'masked_from' and edge.masking is true)
+                        or (kind == 'is_aggregated' and edge.subtype == 'AGGREGATION'
+                            and '"kind":"identity"' not in (edge.ops or '') | replace(' ', ''))
+                        or (kind == 'derives_from' and (edge.certainty == 'assumed' or checked[edge.to_node].stale))
+                        or (kind == 'is_identity_of' and (edge.subtype != 'IDENTITY' or edge.certainty == 'assumed'))
+                    ) -%}
+                    {%- if not is_open and kind == 'is_identity_of' -%}{%- do state.changes.append(edge) -%}{%- endif -%}
+                    {%- if is_open and source not in came_by -%}
+                        {%- do came_by.update({source: {'to': target, 'edge': edge}}) -%}
+                        {#- A field of a struct may come from any column that the struct was made of. -#}
+                        {%- if kind != 'derives_from' or not edge.from_field -%}
+                            {%- do frontier.append([edge.from_node, edge.from_column]) -%}
+                        {%- endif -%}
                     {%- endif -%}
                 {%- endif -%}
-            {%- endif -%}
-        {%- endfor -%}
-        {%- if indirect -%}
-            {%- for node, column in state.frontier if column and node ~ '|' not in came_by -%}
-                {%- do came_by.update({node ~ '|': {'to': node ~ '|' ~ column, 'edge': none}}) -%}
-                {%- do frontier.append([node, none]) -%}
             {%- endfor -%}
+            {%- if indirect -%}
+                {%- for node, column in state.frontier if column -%}
+                    {%- if node ~ '|' not in came_by -%}
+                        {%- do came_by.update({node ~ '|': {'to': node ~ '|' ~ column, 'edge': none}}) -%}
+                        {%- do frontier.append([node, none]) -%}
+                    {%- endif -%}
+                {%- endfor -%}
+            {%- endif -%}
+            {%- do state.update({'frontier': frontier}) -%}
         {%- endif -%}
-        {%- do state.update({'frontier': frontier}) -%}
     {%- endfor -%}
     {%- if state.frontier -%}
         {%- do state.unknown.append([first, 'cannot be proven: the way is longer than 200 steps']) -%}
@@ -393,8 +399,8 @@
 {#- Adds what is not known of the columns of a frontier; each node is looked up once. -#}
 {% macro unknowns_of(tables, state, checked) %}
     {%- set fresh = [] -%}
-    {%- for node, column in state.frontier if node not in checked and node not in fresh -%}
-        {%- do fresh.append(node) -%}
+    {%- for node, column in state.frontier -%}
+        {%- if node not in checked and node not in fresh -%}{%- do fresh.append(node) -%}{%- endif -%}
     {%- endfor -%}
     {%- if fresh -%}
         {%- for node in fresh -%}{%- do checked.update({node: {'stale': none, 'columns': {}}}) -%}{%- endfor -%}
@@ -436,15 +442,17 @@
 {% macro contract_path(walked, key) %}
     {%- set found = [lineage_post.contract_name(key)] -%}
     {%- set at = {'key': key} -%}
-    {%- for step in range(200) if walked.came_by.get(at.key) -%}
-        {%- set next = walked.came_by[at.key] -%}
-        {%- set how = [] -%}
-        {%- if next.edge and next.edge.subtype not in ['IDENTITY', 'ROWS'] -%}
-            {%- do how.append(next.edge.subtype | lower | replace('_', ' ')) -%}
+    {%- for step in range(200) -%}
+        {%- set next = walked.came_by.get(at.key) -%}
+        {%- if next -%}
+            {%- set how = [] -%}
+            {%- if next.edge and next.edge.subtype not in ['IDENTITY', 'ROWS'] -%}
+                {%- do how.append(next.edge.subtype | lower | replace('_', ' ')) -%}
+            {%- endif -%}
+            {%- if next.edge and next.edge.masking is true -%}{%- do how.append('masked') -%}{%- endif -%}
+            {%- do found.append(lineage_post.contract_name(next.to) ~ (' (' ~ how | join(', ') ~ ')' if how else '')) -%}
+            {%- do at.update({'key': next.to}) -%}
         {%- endif -%}
-        {%- if next.edge and next.edge.masking is true -%}{%- do how.append('masked') -%}{%- endif -%}
-        {%- do found.append(lineage_post.contract_name(next.to) ~ (' (' ~ how | join(', ') ~ ')' if how else '')) -%}
-        {%- do at.update({'key': next.to}) -%}
     {%- endfor -%}
     {{ return(found | join(' -> ')) }}
 {% endmacro %}
