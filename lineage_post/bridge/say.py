@@ -12,8 +12,13 @@ def tell(message: str) -> None:
 
 
 def warn(message: str) -> None:
-    """A warning line that --warn-error leaves a warning. Never raises."""
-    _fire(f"[WARNING] {message}", "warn")
+    """A warning line that --warn-error leaves a warning. Never raises.
+
+    dbt 1.12 makes an error of it then, instead of a line: it is said as information.
+    """
+    text = f"[WARNING] {message}"
+    if not _fire(text, "warn"):
+        _fire(text, "info")
 
 
 def detail(message: str) -> None:
@@ -47,7 +52,8 @@ def dbt_flags() -> Any:
     return get_flags()
 
 
-def _fire(message: str, level: str) -> None:
+def _fire(message: str, level: str) -> bool:
+    """Whether dbt took the line."""
     try:
         from dbt_common.events.base_types import EventLevel
         from dbt_common.events.functions import fire_event
@@ -55,4 +61,5 @@ def _fire(message: str, level: str) -> None:
 
         fire_event(Note(msg=f"lineage_post: {message}"), level=EventLevel(level))
     except Exception:
-        pass
+        return False
+    return True

@@ -9,6 +9,7 @@ import pytest
 
 import dbt_lineage_post
 from lineage_post.bridge import publishing
+from lineage_post.bridge.say import warn
 from lineage_post.bridge.warehouse import Warehouse
 from tests.dbt.dbt_project import NO_TESTS, DbtProject
 
@@ -145,6 +146,21 @@ def test_the_hook_reads_the_environment_and_tells_what_is_no_option(
     [line] = result.ours
     assert result.code == 0 and duck.recorded() == before
     assert "LINEAGE_POST_STRICTLY is no option" in line and "mean LINEAGE_POST_STRICT?" in line
+
+
+def test_a_warning_is_said_where_dbt_makes_errors_of_all_warnings(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As dbt 1.12 does with --warn-error, and dbt 1.11 where a flag says so."""
+    from dbt_common.events import event_manager_client
+    from dbt_common.events.event_manager import EventManager
+
+    manager, said = EventManager(), []
+    manager.warn_error, manager.require_warn_or_error_handling = True, True
+    manager.add_callback(lambda event: said.append(event.info.msg))
+    monkeypatch.setattr(event_manager_client, "_EVENT_MANAGER", manager)
+    warn("a fault")
+    assert said == ["lineage_post: [WARNING] a fault"]
 
 
 def test_switched_off_it_does_nothing(duck: DbtProject) -> None:
