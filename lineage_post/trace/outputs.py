@@ -150,7 +150,7 @@ def _add_expanded(t: Tracer, node: Any, alias: Any, f: Frame) -> None:
         f.add_output(spelling, x, item.step if is_bare else step)
     t.expanding, t.expands = None, False
     opens = expansion.opens
-    if not is_bare:
+    if not is_bare or alias is not None:
         change = partial(_of_unlisted, t, node, f, alias)
         opens = [o if isinstance(o, OpenUnknown) else OpenChanged(o, change) for o in opens]
     f.add_opens(opens, first, len(f.spellings))
