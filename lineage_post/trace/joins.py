@@ -13,8 +13,8 @@ from lineage_post.trace.opens import Open
 from lineage_post.trace.provenance import FILTER, JOIN, transformed
 from lineage_post.trace.relation import AnyStep
 from lineage_post.trace.sources import add_source
-from lineage_post.trace.table_functions import array_join
 from lineage_post.trace.tracer import Tracer
+from lineage_post.trace.unnesting import array_join
 from lineage_post.vocabulary import Reason
 
 

@@ -21,8 +21,9 @@ from lineage_post.trace.resolve import resolve
 from lineage_post.trace.result import Op
 from lineage_post.trace.shapes import Array, Struct
 from lineage_post.trace.star import Item, plain_relations, star_items
-from lineage_post.trace.table_functions import array_of, generated_relation
+from lineage_post.trace.table_functions import generated_relation
 from lineage_post.trace.tracer import Tracer
+from lineage_post.trace.unnesting import array_of
 from lineage_post.vocabulary import OpKind, Reason
 
 _APPLY: Any = getattr(exp, "Apply", ())

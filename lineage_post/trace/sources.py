@@ -19,15 +19,13 @@ from lineage_post.trace.schema_index import split_name
 from lineage_post.trace.scope import find_operand
 from lineage_post.trace.star import unqualified_items
 from lineage_post.trace.table_functions import (
-    exploded,
     function_relation,
-    indexed,
     lateral_relation,
     name_of,
-    object_unpivot,
     side_by_side,
 )
 from lineage_post.trace.tracer import Tracer
+from lineage_post.trace.unnesting import exploded, indexed, object_unpivot
 from lineage_post.vocabulary import Reason
 
 #: ClickHouse's ``t final``, Databricks' ``stream t``: the table inside.
