@@ -62,3 +62,11 @@ def stored_name(
         return declared
     padded = (None,) * (3 - len(parts)) + parts
     return RelationName(padded[0], padded[1], parts[-1])
+
+
+def unquoted(name: str) -> str:
+    """``"My column"`` -> ``My column``; what is not quoted is left as it is."""
+    for start, end in (('"', '"'), ("`", "`"), ("[", "]")):
+        if len(name) > 2 and name[0] == start and name[-1] == end:
+            return name[1:-1].replace(end * 2, end)
+    return name

@@ -13,6 +13,7 @@ from lineage_post.cli.places import Places, place_options
 from lineage_post.errors import SelectionError
 from lineage_post.history.moments import moment, span
 from lineage_post.history.replay import Recorded
+from lineage_post.selection import without_quotes
 
 
 @click.command("history")
@@ -90,10 +91,12 @@ def command(
 def _named(target: str, refreshes: list[Recorded]) -> tuple[str, str | None]:
     """The node and column that are meant, of all that were ever recorded."""
     nodes = {r.node for r in refreshes}
-    for name, column in ((target, None), tuple(target.rpartition(".")[::2])):
-        found = sorted(n for n in nodes if name and (n == name or n.endswith(f".{name}")))
+    # A column may have dots itself: the last one that a node stands before begins it.
+    dots = [at for at in range(len(target) - 1, 0, -1) if target[at] == "."]
+    for name, column in ((target, ""), *((target[:at], target[at + 1 :]) for at in dots)):
+        found = sorted(n for n in nodes if n == name or n.endswith(f".{name}"))
         if len(found) == 1:
-            return found[0], column or None
+            return found[0], without_quotes(column) or None
         if found:
             raise SelectionError(f"{name} may be {', '.join(found)}", hint="Name the whole id.")
     names = sorted({n.split(".", 2)[-1] for n in nodes})

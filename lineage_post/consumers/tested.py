@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lineage_post.artifacts import Node, Project
+from lineage_post.artifacts.names import unquoted
 from lineage_post.consumers.use import Use, words
 
 #: Arguments of generic tests that hold values or relations, not columns.
@@ -85,9 +86,18 @@ def _contract_uses(node: Node, attached: str, role: str, called: Called) -> Iter
         yield Use(node.unique_id, "data_test", attached, str(node.details["column"]), role, keys)
     named = (node.details.get("kwargs") or {}).get("columns") or ()
     for text in [named] if isinstance(named, str) else named:
-        head, _, column = str(text).rpartition(".")
-        for other in called.get(head, ()) if "*" not in column else ():
+        for other, column in _called(str(text), called):
             yield Use(node.unique_id, "data_test", other, column, role, keys)
+
+
+def _called(text: str, called: Called) -> Iterator[tuple[str, str]]:
+    """The node and the column of ``model.column``, where that is no pattern: a column may have
+    dots itself, and quotes around it."""
+    for at in range(len(text) - 1, 0, -1):
+        if text[at] == "." and text[:at] in called:
+            if "*" not in text[at:]:
+                yield from ((other, unquoted(text[at + 1 :])) for other in called[text[:at]])
+            return
 
 
 def _referred(text: str, node: Node, parents: list[Node], project: Project) -> str | None:

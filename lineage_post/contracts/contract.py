@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+from lineage_post.artifacts.names import unquoted
 from lineage_post.errors import OptionError
 from lineage_post.vocabulary import Word
 
@@ -102,14 +103,6 @@ def column_of(arguments: Mapping[str, Any]) -> str | None:
     """The column a test is on, without the quotes that ``quote: true`` puts around it."""
     name = arguments.get("column_name") or _flat(arguments).get("column_name")
     return unquoted(str(name)) if name else None
-
-
-def unquoted(name: str) -> str:
-    """``"My column"`` -> ``My column``; what is not quoted is left as it is."""
-    for start, end in (('"', '"'), ("`", "`"), ("[", "]")):
-        if len(name) > 2 and name[0] == start and name[-1] == end:
-            return name[1:-1].replace(end * 2, end)
-    return name
 
 
 def _flat(arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 from lineage_post.artifacts import Node, Project
-from lineage_post.contracts.contract import unquoted
+from lineage_post.artifacts.names import unquoted
 from lineage_post.contracts.walks import is_surely_gone
 from lineage_post.errors import SelectionError
 from lineage_post.lineage import Lineage

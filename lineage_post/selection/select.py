@@ -14,13 +14,15 @@ from lineage_post.lineage import Lineage
 from lineage_post.selection.methods import is_wild, matching
 from lineage_post.selection.near import near_selectors
 from lineage_post.selection.syntax import Selector, parse_selection
+from lineage_post.selection.targets import without_quotes
 
 #: What is picked of each node: some of its columns, or None for the whole node.
 Picked = Mapping[str, "frozenset[str] | None"]
 
 #: Methods whose value may go on with ``.column``.
 _WITH_COLUMNS = frozenset({"fqn", "source", "exposure"})
-_LAST_PART = re.compile(r"(?P<node>.+)\.(?:\"(?P<quoted>[^\"]+)\"|(?P<plain>[^.]+))")
+#: A name that a selector takes for one word.
+_PLAIN = re.compile(r"[^\s,+\"]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,16 +132,19 @@ class _Picker:
         return found
 
     def _picked_columns(self, selector: Selector) -> Picked:
-        match = _LAST_PART.fullmatch(selector.value)
-        if match is None:
-            return {}
-        nodes = self._matching(selector.method, match["node"], selector.key)
-        nodes &= set(self.lineage.nodes)
-        name = match["quoted"] or match["plain"]
-        starts = [(node, c) for node in sorted(nodes) for c in self._columns_named(node, name)]
-        if nodes and not starts:
-            raise self._no_column(sorted(nodes), match["node"], name, selector)
-        return self._walked_columns(starts, selector)
+        fault: SelectionError | None = None
+        for at in _dots(selector.value):
+            name = without_quotes(selector.value[at + 1 :])
+            nodes = self._matching(selector.method, selector.value[:at], selector.key)
+            nodes &= set(self.lineage.nodes)
+            starts = [(node, c) for node in sorted(nodes) for c in self._columns_named(node, name)]
+            if starts:
+                return self._walked_columns(starts, selector)
+            if nodes and fault is None:
+                fault = self._no_column(sorted(nodes), selector.value[:at], name, selector)
+        if fault is not None:
+            raise fault
+        return {}
 
     def _columns_named(self, node: str, name: str) -> list[str]:
         names = self.lineage.graph.columns(node)
@@ -158,7 +163,9 @@ class _Picker:
         # Of source:raw.order the last part may have been meant as a table.
         tables = near_selectors(selector, self.project) if selector.method == "source" else []
         near = get_close_matches(name, names, n=3, cutoff=0.5) or tables
-        hint = f"Did you mean {', '.join(near)}?" if near else f"It has {', '.join(names[:20])}."
+        near = [_as_selected(n) for n in near]
+        some = ", ".join(map(_as_selected, names[:20]))
+        hint = f"Did you mean {', '.join(near)}?" if near else f"It has {some}."
         return SelectionError(f"{node} has no column {name!r}", hint=hint)
 
     def _walked_columns(self, starts: list[tuple[str, str]], selector: Selector) -> Picked:
@@ -197,6 +204,16 @@ class _Picker:
 
     def _children(self, unique_id: str) -> Iterable[str]:
         return self.lineage.children.get(unique_id, ())
+
+
+def _dots(text: str) -> list[int]:
+    """Where a column may begin, the last dot first; a column may have some itself."""
+    return [at for at in range(len(text) - 2, 0, -1) if text[at] == "."]
+
+
+def _as_selected(name: str) -> str:
+    """A column as a selector has to name it: in quotes where it is no single word."""
+    return name if _PLAIN.fullmatch(name) else '"{}"'.format(name.replace('"', '""'))
 
 
 def _both(first: Picked, second: Picked) -> dict[str, frozenset[str] | None]:

@@ -15,8 +15,14 @@ _SELECTOR = re.compile(
     r"(?:(?P<up>\d*)(?P<plus_up>\+))?"
     r"(?:(?P<method>[a-z_]+)(?:\.(?P<key>[\w.-]+))?:)?"
     r"(?P<value>.*?)"
-    r"(?:(?P<plus_down>\+)(?P<down>\d*))?"
+    r"(?:(?P<plus_down>\+)(?P<down>\d*))?",
+    re.DOTALL,
 )
+
+# A column in quotes is one word, whatever is in it: stg."First Name"
+_QUOTED = r'(?<=\.)"(?:[^"]|"")+"(?![^\s,+])'
+_UNION = re.compile(rf"(?:{_QUOTED}|\S)+")
+_PART = re.compile(rf"(?:{_QUOTED}|[^,])+")
 
 _FILES = (".sql", ".py", ".csv", ".yml", ".yaml", ".sql.j2", ".sql.jinja2", ".sql.jinja")
 
@@ -59,9 +65,9 @@ def parse_selector(text: str) -> Selector:
 def parse_selection(texts: tuple[str, ...]) -> list[list[Selector]]:
     """Unions of intersections: ``("a,b c", "d")`` is (a and b) or c or d."""
     return [
-        [parse_selector(part) for part in union.split(",") if part]
+        [parse_selector(part) for part in _PART.findall(union)]
         for text in texts
-        for union in text.split()
+        for union in _UNION.findall(text)
     ]
 
 

@@ -111,7 +111,6 @@ def test_changes_tell_edits_and_breaks_of_each_column() -> None:
     [
         ("fct_ordrs", "Did you mean fct_orders?"),
         ("fct_ordrs.revenue", "Did you mean fct_orders?"),
-        ("shop.fct_orders.total.x", "Did you mean fct_orders?"),
         ("nope", "dbt build records it; history goes no further."),
     ],
 )
@@ -125,6 +124,14 @@ def test_a_name_that_nothing_is_recorded_of_is_answered_with_near_ones(
         f"Nothing is recorded of {target!r}",
         hint,
     )
+
+
+@pytest.mark.parametrize("column", ["total", "Net.Amount", '"Net.Amount"', '"First Name"'])
+def test_a_column_may_have_dots_and_quotes(column: str) -> None:
+    refreshes = [recorded(1, "a", node="model.shop.fct_orders"), recorded(1, "b")]
+    expected = ("model.shop.fct_orders", column.strip('"'))
+    for node in ("fct_orders", "shop.fct_orders", "model.shop.fct_orders"):
+        assert named(f"{node}.{column}", refreshes) == expected
 
 
 @pytest.mark.parametrize(

@@ -285,3 +285,24 @@ def test_a_contract_of_this_package_stores_names_though_its_sql_reads_no_column(
     lineage = lineage_of(SOURCE, STG, fct, contract)
     for found in (rename(lineage, column, node), impact(lineage, "drop", node, column)):
         assert ("test.shop.derives" in {d.unique_id for d in found.broken}) is named
+
+
+@pytest.mark.parametrize("said", ["stg.Net.Amount", 'stg."Net.Amount"', "stg.[Net.Amount]"])
+def test_a_contract_names_a_column_that_has_dots(said: str) -> None:
+    source = make_source("orders", {"id": "int", "Net.Amount": "double"})
+    stg = model("stg", 'select id, "Net.Amount" from dev.raw.orders')
+    fct = model("fct", 'select id, "Net.Amount" as net from dev.main.stg')
+    contract = make_model("derives", "select * from dev.main.violations", ["model.shop.fct"])
+    contract |= {
+        "unique_id": "test.shop.derives",
+        "resource_type": "test",
+        "column_name": "net",
+        "attached_node": "model.shop.fct",
+        "test_metadata": {
+            "name": "derives_from",
+            "namespace": "lineage_post",
+            "kwargs": {"column_name": "net", "columns": [said]},
+        },
+    }
+    found = impact(lineage_of(source, stg, fct, contract), "drop", "model.shop.stg", "Net.Amount")
+    assert "test.shop.derives" in {d.unique_id for d in found.broken}

@@ -7,6 +7,10 @@ from lineage_post.lineage import Lineage
 from lineage_post.selection import select
 from lineage_post.selection.syntax import parse_selector
 
+from .lineages import lineage_of
+from .manifests import make_model, make_source
+
+PEOPLE = "source.shop.raw.people"
 ALL_PARENTS_OF_FCT = {"fct", "eph", "eph2", "stg_orders", "raw_orders"}
 
 
@@ -166,3 +170,43 @@ def test_at_a_column_takes_what_is_made_of_it_and_all_that_is_made_of(
     beside = {column for node, column in family if node == "seed.shop.raw_orders"}
     # What else decides the values or rows of a column made of it.
     assert beside > {"id"}
+
+
+ODD = {
+    "First Name": "text",
+    "Net.Amount": "int",
+    'co"untry': "text",
+    "a+b, c:d": "int",
+    "id": "int",
+}
+
+
+@pytest.mark.parametrize(
+    ("selector", "expected"),
+    [
+        ('stg."First Name"', {"First Name"}),
+        ('stg."First Name",stg', {"First Name"}),
+        ('stg."First Name" stg.Net.Amount', {"First Name", "Net.Amount"}),
+        ('1+stg."Net.Amount"+1', {"Net.Amount"}),
+        ('stg."co""untry" stg.co"untry', {'co"untry'}),
+        ('stg."a+b, c:d"+', {"a+b, c:d"}),
+        ('stg."f* n*"', {"First Name"}),
+        ('s*."id"', {"id"}),
+    ],
+)
+def test_a_column_may_have_any_name(selector: str, expected: set[str]) -> None:
+    lineage = lineage_of(
+        make_source("people", ODD), make_model("stg", "select * from dev.raw.people", [PEOPLE])
+    )
+    found = select(lineage, selector)
+    assert {name for node, name in found.columns if node == "model.shop.stg"} == expected
+    assert not found.warnings
+
+
+def test_a_name_of_several_words_is_offered_in_quotes() -> None:
+    lineage = lineage_of(
+        make_source("people", ODD), make_model("stg", "select * from dev.raw.people", [PEOPLE])
+    )
+    with pytest.raises(SelectionError) as refused:
+        select(lineage, "stg.First Name")
+    assert refused.value.hint == 'Did you mean "First Name"?'
