@@ -16,6 +16,8 @@ from lineage_post.lineage import Lineage
 #: What readers of the terminal call each kind.
 KINDS = {"data_test": "data test", "unit_test": "unit test", "saved_query": "saved query",
          "semantic_model": "semantic model", "config": "setting"}  # fmt: skip
+#: So many columns of one node are named; the JSON has them all.
+_PARTS = 12
 
 
 class Told:
@@ -112,7 +114,9 @@ class Told:
             how = ", ".join(h.value for h in member.how if h is not How.YAML)
             hows = f" [indirect]{how}[/]" if how and how != what else ""
             parts.append(f"[column]{console.marked(what)}[/]{hows}")
-        return "; ".join(dict.fromkeys(parts))
+        shown = list(dict.fromkeys(parts))
+        more = len(shown) - _PARTS
+        return "; ".join([*shown[:_PARTS], f"and {more} more"] if more > 0 else shown)
 
     def _way(self, dependent: Dependent) -> str:
         way = _way_to(dependent)[1:]

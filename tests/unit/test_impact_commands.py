@@ -184,6 +184,17 @@ def test_rows_of_an_answer_are_lines_in_a_pipe(
     assert "[red]\u65e5 value" in rows[1] and rows[0].index("id value") == rows[1].index("[red]")
 
 
+def test_a_row_names_a_few_columns_and_counts_the_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    columns = ", ".join(f"total + {n} as c{n}" for n in range(40))
+    answer(tmp_path, capsys, "unused", stg(f"select {columns} from dev.raw.orders"))
+    _, out, _ = say(tmp_path, capsys, "impact --drop orders.total")
+    (line,) = [line for line in out.splitlines() if "stg" in line]
+    assert line.count(" value") == 12
+    assert "and 28 more" in line
+
+
 @pytest.mark.parametrize(
     ("rename", "said"),
     [
