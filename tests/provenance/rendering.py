@@ -16,6 +16,7 @@ from lineage_post.provenance.prepare import prepare
 from lineage_post.provenance.prepared import Prepared
 from lineage_post.provenance.relations import NamedRelations, tables
 from lineage_post.provenance.rewriter import Rewriter
+from lineage_post.trace.spaces import readable
 
 DIALECTS = ("snowflake", "bigquery", "spark", "databricks", "redshift", "trino")
 #: What a statement is made of; none may be lost on the way.
@@ -53,7 +54,7 @@ def faults(sql: str, dialect: str, known: NamedRelations) -> Iterator[str]:
 
 
 def _translated(sql: str, dialect: str) -> str:
-    query = sqlglot.parse_one(sql, dialect="duckdb")
+    query = sqlglot.parse_one(readable(sql, "duckdb"), dialect="duckdb")
     for name in query.find_all(exp.Identifier):
         name.set("this", _folded(name.name, dialect))
     return query.sql(dialect)
